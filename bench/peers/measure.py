@@ -1,0 +1,108 @@
+"""Runs the sides one at a time, each in a fresh process, interleaved over rounds."""
+
+import multiprocessing
+import statistics
+import traceback
+from dataclasses import dataclass, field
+
+CHOOSING_SECONDS = 0.7
+CHOOSING_PASSES = 2  # the better one counts: a disturbance must not decide
+GRACE_SECONDS = 300  # for what is not timed; a side that hangs must not hang the bench
+
+
+@dataclass
+class Result:
+    """One side with one number of workers."""
+
+    side: object
+    workers: int
+    setting: dict
+    rates: list = field(default_factory=list)  # samples/s, one per round
+    notes: list = field(default_factory=list)
+
+    @property
+    def name(self):
+        return f"{self.side.name}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+
+    @property
+    def median(self):
+        return statistics.median(self.rates)
+
+
+def in_child(function, *arguments, seconds=0.0):
+    """Calls the function in a forked process.
+
+    The parent imports and loads but never computes, so it has no threads and a fork of it is safe;
+    thread counts, pools and memory of one measurement are gone before the next one starts.
+    """
+    mp = multiprocessing.get_context("fork")
+    receiver, sender = mp.Pipe(duplex=False)
+    child = mp.Process(target=_answer, args=(sender, function, arguments))
+    child.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds + GRACE_SECONDS):
+            raise RuntimeError(f"no answer after {seconds + GRACE_SECONDS:.0f} s")
+        worked, answer = receiver.recv()
+    except EOFError:
+        worked, answer = False, "the process ended without an answer"
+    finally:
+        child.join(timeout=10)
+        if child.is_alive():
+            child.kill()
+            child.join()
+    if not worked:
+        raise RuntimeError(answer)
+    return answer
+
+
+def _answer(sender, function, arguments):
+    try:
+        sender.send((True, function(*arguments)))
+    except Exception:
+        sender.send((False, traceback.format_exc()))
+
+
+def run_once(side, workers, setting, seconds):
+    side.start(workers, **setting)
+    try:
+        return side.run(seconds), side.notes
+    finally:
+        side.stop()
+
+
+def take_pictures(side, workers, setting, n):
+    side.start(workers, **setting)
+    try:
+        return side.pictures(n)
+    finally:
+        side.stop()
+
+
+def choose_setting(side, workers, say):
+    """The side with the fastest of its settings: every peer is measured at its best."""
+    choices = [Result(side, workers, setting) for setting in side.settings(workers)]
+    if len(choices) == 1:
+        return choices[0]
+    for choice in choices * CHOOSING_PASSES:
+        rate, _ = in_child(run_once, side, workers, choice.setting, CHOOSING_SECONDS)
+        say(f"  choosing: {choice.name}, {setting_words(choice.setting)}: {rate:,.0f}")
+        choice.rates.append(rate)
+    best = max(choices, key=lambda choice: max(choice.rates))
+    return Result(side, workers, best.setting)
+
+
+def setting_words(setting):
+    return ", ".join(f"{key} {value}" for key, value in setting.items())
+
+
+def run_rounds(results, rounds, seconds, say):
+    """Every round measures every side once; each round begins with another side."""
+    for number in range(rounds):
+        first = number % len(results)
+        for result in results[first:] + results[:first]:
+            arguments = (result.side, result.workers, result.setting, seconds)
+            rate, notes = in_child(run_once, *arguments, seconds=seconds)
+            result.rates.append(rate)
+            result.notes.append(notes)
+            say(f"  round {number + 1}/{rounds}: {result.name}: {rate:,.0f}")

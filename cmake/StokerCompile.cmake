@@ -1,0 +1,31 @@
+# How all code of the project is compiled: `stoker_compile` carries the flags to every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(stoker_compile INTERFACE)
+target_include_directories(stoker_compile INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(stoker_compile INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+  # One rounding per operation on every machine: a fused multiply-add would make results depend on
+  # the instruction set.
+  -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlapping copies in std::string where there are none (GCC bug 105651).
+  target_compile_options(stoker_compile INTERFACE -Wno-restrict)
+endif()
+if(STOKER_WERROR)
+  target_compile_options(stoker_compile INTERFACE -Werror)
+endif()
+if(STOKER_SANITIZE)
+  target_compile_options(stoker_compile INTERFACE
+    -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(stoker_compile INTERFACE -fsanitize=${STOKER_SANITIZE})
+endif()

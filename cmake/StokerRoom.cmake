@@ -1,0 +1,40 @@
+# A room is a folder under stoker/, a static library stoker_<room>, and its tests.
+
+# stoker_room(<name> SOURCES … HEADERS … USES <rooms> LIBRARIES <targets>)
+# HEADERS are the public ones; the target all_verify_interface_header_sets compiles each alone.
+function(stoker_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  set(target stoker_${name})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  add_library(stoker::${name} ALIAS ${target})
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ROOM_HEADERS})
+  list(TRANSFORM ROOM_USES PREPEND stoker::)
+  target_link_libraries(${target}
+    PUBLIC stoker_compile ${ROOM_USES} ${ROOM_LIBRARIES} PRIVATE ${ROOM_PRIVATE_LIBRARIES})
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# stoker_test(<name> SOURCES … LIBRARIES … LABELS …): a GoogleTest program, every test known to ctest.
+function(stoker_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE STOKER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # One word: gtest_discover_tests cannot pass a list on. The presets look for a part of it.
+  list(JOIN TEST_LABELS "+" label)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${label}" TIMEOUT ${TEST_TIMEOUT})
+endfunction()
+
+# stoker_benchmark(<name> SOURCES … LIBRARIES …): a Google Benchmark program.
+function(stoker_benchmark name)
+  if(NOT STOKER_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(BENCH "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${BENCH_SOURCES})
+  target_link_libraries(${name} PRIVATE ${BENCH_LIBRARIES} benchmark::benchmark_main)
+endfunction()

@@ -1,0 +1,21 @@
+#include "stoker/augment/operation.h"
+
+#include "stoker/kernels/warp/warp.h"
+
+namespace stoker {
+
+std::vector<ParameterSchema> range_parameters(const std::string& meaning, double minimum,
+                                              double maximum) {
+  return {
+      {.name = "low", .meaning = "smallest " + meaning, .minimum = minimum, .maximum = maximum},
+      {.name = "high", .meaning = "largest " + meaning, .minimum = minimum, .maximum = maximum}};
+}
+
+Image warped(const ImageView& image, const Affine& map) {
+  Image out(image.shape);
+  WarpScratch scratch;
+  warp_affine(out.view(), image, to_fixed(map), scratch);
+  return out;
+}
+
+}  // namespace stoker

@@ -1,0 +1,78 @@
+// An operation changes one image by chance. It is described once, by its schema; from that come the
+// parser of policies, `stoker ops`, the help and the docs.
+//
+// Two kinds: a geometric operation draws a map, and neighbours in a policy are multiplied into one
+// resampling pass; a pixel operation changes the values in place. Both draw from a generator
+// that belongs to (seed, epoch, sample, place in the policy) alone, and are immutable: any number
+// of threads may use one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/core/rng.h"
+#include "stoker/image/image.h"
+#include "stoker/kernels/warp/affine.h"
+
+namespace stoker {
+
+struct ParameterSchema {
+  std::string name;
+  std::string meaning;  // one line, with the unit
+  double minimum, maximum;
+  std::optional<double> default_value = {};  // none: must be given
+};
+
+class Operation {
+ public:
+  virtual ~Operation() = default;
+};
+
+class GeometricOperation : public Operation {
+ public:
+  [[nodiscard]] virtual Affine draw(Rng& rng, const ImageShape& shape) const = 0;
+};
+
+class PixelOperation : public Operation {
+ public:
+  // `image` has no gaps. `per_value` is a stream apart from `rng`, for what each value gets for
+  // itself.
+  virtual void apply(const MutableImageView& image, Rng& rng, const RngStream& per_value) const = 0;
+};
+
+struct OperationSchema {
+  std::string name;
+  std::string summary;  // one line
+  std::vector<ParameterSchema> parameters;
+  std::string example;
+  // Called with one checked value for each parameter.
+  std::unique_ptr<const Operation> (*make)(std::span<const double> arguments);
+  // One number alone means the range from minus that number to it.
+  bool symmetric_range = false;
+};
+
+// A checked range [low, high] from which an operation draws.
+struct Range {
+  double low, high;
+  [[nodiscard]] double draw(Rng& rng) const noexcept { return rng.uniform(low, high); }
+};
+
+// Two parameters "low" and "high" of something measured in `unit`.
+[[nodiscard]] std::vector<ParameterSchema> range_parameters(const std::string& meaning,
+                                                            double minimum, double maximum);
+
+// The middle of an image in pixel coordinates.
+struct Centre {
+  double x, y;
+};
+[[nodiscard]] inline Centre centre_of(const ImageShape& shape) noexcept {
+  return {.x = (shape.width - 1) / 2.0, .y = (shape.height - 1) / 2.0};
+}
+
+// Resamples an image of the same size through `map`: what the single geometric operations do.
+[[nodiscard]] Image warped(const ImageView& image, const Affine& map);
+
+}  // namespace stoker

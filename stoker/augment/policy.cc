@@ -1,0 +1,224 @@
+#include "stoker/augment/policy.h"
+
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/augment/presets.h"
+#include "stoker/augment/registry.h"
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+// Reads "name(number,number),name(number)", with spaces anywhere between the parts.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  struct Call {
+    std::string_view name;
+    std::vector<double> arguments;
+  };
+
+  [[nodiscard]] bool at_end() {
+    skip_spaces();
+    return place_ == text_.size();
+  }
+
+  Call call() {
+    Call call{.name = name(), .arguments = {}};
+    if (!accept('(')) return call;
+    if (accept(')')) return call;
+    do {
+      call.arguments.push_back(number());
+    } while (accept(','));
+    if (!accept(')')) fail("\",\" or \")\"");
+    return call;
+  }
+
+  // Between two calls.
+  void separator() {
+    if (!accept(',')) fail("\",\" between two operations");
+    if (at_end()) fail("an operation after \",\"");
+  }
+
+ private:
+  void skip_spaces() {
+    while (place_ < text_.size() && text_[place_] == ' ') ++place_;
+  }
+  bool accept(char wanted) {
+    skip_spaces();
+    if (place_ == text_.size() || text_[place_] != wanted) return false;
+    ++place_;
+    return true;
+  }
+  std::string_view name() {
+    skip_spaces();
+    const std::size_t begin = place_;
+    const auto is_name = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
+    while (place_ < text_.size() && is_name(text_[place_])) ++place_;
+    if (place_ == begin) fail("the name of an operation");
+    return text_.substr(begin, place_ - begin);
+  }
+  double number() {
+    skip_spaces();
+    double value = 0;
+    const char* begin = text_.data() + place_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc{}) fail("a number");
+    place_ += static_cast<std::size_t>(end - begin);
+    return value;
+  }
+  [[noreturn]] void fail(const std::string& expected) {
+    throw Error(
+        {.what = fmt::format("cannot read the policy \"{}\" at character {}", text_, place_ + 1),
+         .expected = expected,
+         .found = place_ == text_.size() ? std::string("its end")
+                                         : fmt::format("\"{}\"", text_.substr(place_, 12)),
+         .hint =
+             "A policy looks like rotate(-15,15),noise(0.1); `stoker ops` lists all operations"});
+  }
+
+  std::string_view text_;
+  std::size_t place_ = 0;
+};
+
+std::string usage(const OperationSchema& schema) {
+  std::vector<std::string> names;
+  for (const auto& parameter : schema.parameters) names.push_back(parameter.name);
+  std::string text = schema.name + "(";
+  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ",") + names[i];
+  return text + "), e.g. " + schema.example;
+}
+
+// One value for every parameter: given, or from a single symmetric bound, or its default.
+std::vector<double> complete(const OperationSchema& schema, std::vector<double> given) {
+  if (schema.symmetric_range && given.size() == 1 && given[0] >= 0)
+    given.insert(given.begin(), -given[0]);
+  for (std::size_t i = given.size(); i < schema.parameters.size(); ++i) {
+    if (!schema.parameters[i].default_value) break;
+    given.push_back(*schema.parameters[i].default_value);
+  }
+  if (given.size() != schema.parameters.size()) {
+    throw Error({.what = fmt::format("wrong number of arguments for {}", schema.name),
+                 .expected = usage(schema),
+                 .found = fmt::format("{} arguments", given.size())});
+  }
+  return given;
+}
+
+void check(const OperationSchema& schema, const std::vector<double>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ParameterSchema& parameter = schema.parameters[i];
+    if (arguments[i] >= parameter.minimum && arguments[i] <= parameter.maximum) continue;
+    throw Error({.what = fmt::format("{}: {} ({}) is out of range", schema.name, parameter.name,
+                                     parameter.meaning),
+                 .expected = fmt::format("{} to {}", parameter.minimum, parameter.maximum),
+                 .found = fmt::format("{}", arguments[i])});
+  }
+  const bool is_range = schema.parameters.size() == 2 && schema.parameters[0].name == "low";
+  if (is_range && arguments[0] > arguments[1]) {
+    throw Error({.what = fmt::format("{}: the range is empty", schema.name),
+                 .expected = "low <= high",
+                 .found = fmt::format("{} > {}", arguments[0], arguments[1])});
+  }
+}
+
+const Preset* find_preset(std::string_view name) {
+  for (const Preset& preset : builtin_presets()) {
+    if (preset.name == name) return &preset;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Policy Policy::parse(std::string_view text) {
+  if (const Preset* preset = find_preset(text)) text = preset->policy;
+  Policy policy;
+  Parser parser(text);
+  while (!parser.at_end()) {
+    if (!policy.empty()) parser.separator();
+    const Parser::Call call = parser.call();
+    const OperationSchema& schema = find_operation(call.name);
+    const std::vector<double> arguments = complete(schema, call.arguments);
+    check(schema, arguments);
+    policy.append(schema.make(arguments),
+                  fmt::format("{}({})", schema.name, fmt::join(arguments, ",")));
+  }
+  return policy;
+}
+
+void Policy::append(std::shared_ptr<const Operation> operation, std::string text) {
+  if (operations_.size() + 1 >= kMaxOperations) {
+    throw Error({.what = "the policy is too long",
+                 .expected = fmt::format("fewer than {} operations", kMaxOperations)});
+  }
+  const auto index = static_cast<std::uint16_t>(operations_.size());
+  const bool geometric = dynamic_cast<const GeometricOperation*>(operation.get()) != nullptr;
+  if (geometric && !steps_.empty() && steps_.back().geometric) {
+    ++steps_.back().end;
+  } else {
+    steps_.push_back(
+        {.begin = index, .end = static_cast<std::uint16_t>(index + 1), .geometric = geometric});
+    warps_ += geometric ? 1 : 0;
+  }
+  operations_.push_back(std::move(operation));
+  text_ += (text_.empty() ? "" : ",") + text;
+}
+
+Affine Policy::draw_map(const Step& step, const SampleKey& key, const ImageShape& shape) const {
+  Affine map;
+  for (std::uint16_t i = step.begin; i < step.end; ++i) {
+    Rng rng(key, i);
+    map = then(map, static_cast<const GeometricOperation&>(*operations_[i]).draw(rng, shape));
+  }
+  return map;
+}
+
+void Policy::apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
+                   AugmentScratch& scratch) const {
+  STOKER_INVARIANT(out.shape == in.shape && ImageView(out).contiguous(), "shapes or gaps");
+  int warps_left = warps_;
+  // The last resampling pass writes to `out`; before it, passes alternate between two buffers.
+  const auto next_target = [&]() -> MutableImageView {
+    if (warps_left == 0) return out;
+    Image& image = scratch.between[warps_left % 2];
+    image.reshape(in.shape);
+    return image.view();
+  };
+  ImageView current = in;
+  MutableImageView writable{};  // where `current` may be changed; null while it is still the input
+  for (const Step& step : steps_) {
+    if (step.geometric) {
+      --warps_left;
+      writable = next_target();
+      warp_affine(writable, current, to_fixed(draw_map(step, key, in.shape)), scratch.warp);
+    } else {
+      if (writable.data == nullptr) {
+        writable = next_target();
+        copy_pixels(writable, in);
+      }
+      Rng rng(key, step.begin);
+      const auto per_value =
+          rng_stream(key, static_cast<std::uint16_t>(step.begin | kPerValueStream));
+      static_cast<const PixelOperation&>(*operations_[step.begin]).apply(writable, rng, per_value);
+    }
+    current = writable;
+  }
+  if (steps_.empty()) copy_pixels(out, in);
+}
+
+Image Policy::apply(const ImageView& in, const SampleKey& key) const {
+  Image out(in.shape);
+  AugmentScratch scratch;
+  apply(out.view(), in, key, scratch);
+  return out;
+}
+
+}  // namespace stoker

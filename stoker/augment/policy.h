@@ -1,0 +1,57 @@
+// Policy: a list of operations, written as text: "rotate(-15,15),shift(-2,2),noise(0.1)", or the
+// name of a preset. Immutable: any number of threads may apply one, each with its own scratch
+// memory.
+//
+// Neighbouring geometric operations become one map and one resampling pass: faster than one
+// pass each, sharper, and nothing is cut off in between.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/augment/operation.h"
+#include "stoker/kernels/warp/warp.h"
+
+namespace stoker {
+
+// Memory of one thread, kept from image to image.
+struct AugmentScratch {
+  WarpScratch warp;
+  Image between[2];  // results between two resampling passes
+};
+
+class Policy {
+ public:
+  Policy() = default;  // changes nothing
+
+  // A preset's name or a list of operations; an Error says at which character it went wrong.
+  [[nodiscard]] static Policy parse(std::string_view text);
+
+  // The list in its full form, which parse() reads back.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+
+  // Writes the augmented `in` to `out`: same shape, no gaps, no overlap.
+  void apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
+             AugmentScratch& scratch) const;
+  [[nodiscard]] Image apply(const ImageView& in, const SampleKey& key) const;
+
+ private:
+  // Operations [begin, end) done in one pass: several geometric ones, or one pixel operation.
+  struct Step {
+    std::uint16_t begin, end;
+    bool geometric;
+  };
+  void append(std::shared_ptr<const Operation> operation, std::string text);
+  [[nodiscard]] Affine draw_map(const Step& step, const SampleKey& key,
+                                const ImageShape& shape) const;
+
+  std::string text_;
+  std::vector<std::shared_ptr<const Operation>> operations_;
+  std::vector<Step> steps_;
+  int warps_ = 0;  // geometric steps
+};
+
+}  // namespace stoker

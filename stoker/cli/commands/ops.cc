@@ -1,0 +1,104 @@
+// `stoker ops`: the operations and presets, from their schemas.
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "stoker/augment/presets.h"
+#include "stoker/augment/registry.h"
+#include "stoker/cli/commands/commands.h"
+
+namespace stoker {
+namespace {
+
+std::string usage(const OperationSchema& operation) {
+  std::string text = operation.name + "(";
+  for (std::size_t i = 0; i < operation.parameters.size(); ++i) {
+    text += (i == 0 ? "" : ",") + operation.parameters[i].name;
+  }
+  return text + ")";
+}
+
+const char* symmetric_note() { return "One number alone means from minus it to plus it."; }
+
+void print_text() {
+  fmt::print("Operations (for --aa, separated by commas; done in order):\n");
+  for (const OperationSchema& operation : builtin_operations()) {
+    fmt::print("\n  {:<18} {}\n", usage(operation), operation.summary);
+    for (const ParameterSchema& p : operation.parameters) {
+      fmt::print("    {:<16} {}, {} to {}\n", p.name, p.meaning, p.minimum, p.maximum);
+    }
+    if (operation.symmetric_range) fmt::print("    {:<16} {}\n", "", symmetric_note());
+    fmt::print("    {:<16} {}\n", "example", operation.example);
+  }
+  fmt::print("\nPresets:\n\n");
+  for (const Preset& preset : builtin_presets()) {
+    fmt::print("  {:<18} {}\n", preset.name, preset.summary);
+    if (!preset.policy.empty()) fmt::print("  {:<18} {}\n", "", preset.policy);
+  }
+}
+
+void print_markdown() {
+  fmt::print(
+      "# Operations and presets\n\n"
+      "Made by `stoker ops --format markdown`; the descriptions stand beside the code of each "
+      "operation.\n");
+  for (const OperationSchema& operation : builtin_operations()) {
+    fmt::print("\n## `{}`\n\n{}. Example: `{}`.", usage(operation), operation.summary,
+               operation.example);
+    if (operation.symmetric_range) fmt::print(" {}", symmetric_note());
+    fmt::print("\n\n| parameter | meaning | range |\n|---|---|---|\n");
+    for (const ParameterSchema& p : operation.parameters) {
+      fmt::print("| `{}` | {} | {} to {} |\n", p.name, p.meaning, p.minimum, p.maximum);
+    }
+  }
+  fmt::print("\n## Presets\n\n| name | policy | |\n|---|---|---|\n");
+  for (const Preset& preset : builtin_presets()) {
+    fmt::print("| `{}` | {} | {} |\n", preset.name,
+               preset.policy.empty() ? "" : fmt::format("`{}`", preset.policy), preset.summary);
+  }
+}
+
+void print_json() {
+  nlohmann::ordered_json json;
+  for (const OperationSchema& operation : builtin_operations()) {
+    nlohmann::ordered_json entry = {{"name", operation.name},
+                                    {"summary", operation.summary},
+                                    {"example", operation.example},
+                                    {"parameters", nlohmann::ordered_json::array()}};
+    for (const ParameterSchema& p : operation.parameters) {
+      entry["parameters"].push_back({{"name", p.name},
+                                     {"meaning", p.meaning},
+                                     {"minimum", p.minimum},
+                                     {"maximum", p.maximum}});
+    }
+    json["operations"].push_back(entry);
+  }
+  for (const Preset& preset : builtin_presets()) {
+    json["presets"].push_back(
+        {{"name", preset.name}, {"policy", preset.policy}, {"summary", preset.summary}});
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace
+
+void add_ops_command(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("ops", "List the augmentations and presets with their ranges");
+  auto format = std::make_shared<std::string>("text");
+  command->add_option("--format", *format, "text, markdown or json")
+      ->check(CLI::IsMember({"text", "markdown", "json"}))
+      ->capture_default_str();
+  command->callback([format] {
+    if (*format == "markdown") {
+      print_markdown();
+    } else if (*format == "json") {
+      print_json();
+    } else {
+      print_text();
+    }
+  });
+}
+
+}  // namespace stoker

@@ -1,0 +1,95 @@
+// `stoker preview`: a contact sheet of originals beside augmented versions.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/data_flags.h"
+#include "stoker/core/error.h"
+#include "stoker/data/sampler.h"
+#include "stoker/image/png.h"
+#include "stoker/report/contact_sheet.h"
+
+namespace stoker {
+namespace {
+
+struct PreviewFlags {
+  DataFlags data;
+  int count = 10;
+  int versions = 8;
+  std::string output = "preview.png";
+};
+
+// The first sample of each class in the seed's order, then again, until there are `count`.
+std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFlags& flags) {
+  auto order = EpochOrder(source.size(), flags.data.seed, true).reader();
+  const std::size_t classes = source.class_names().size();
+  const std::uint64_t wanted = std::min<std::uint64_t>(flags.count, source.size());
+  std::vector<std::vector<std::uint64_t>> by_class(classes);
+  const std::size_t per_class = (wanted + classes - 1) / classes;
+  std::uint64_t found = 0;
+  SampleBuffer buffer;
+  // Bounded: a class may be missing from a large data set.
+  const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 100'000);
+  for (std::uint64_t i = 0; i < looks && found < wanted; ++i) {
+    const std::uint64_t index = order.sample_at(0, i);
+    auto& list = by_class.at(static_cast<std::size_t>(source.read(index, buffer).value().label));
+    if (list.size() >= per_class) continue;
+    list.push_back(index);
+    ++found;
+  }
+  std::vector<std::uint64_t> chosen;
+  for (const auto& list : by_class) chosen.insert(chosen.end(), list.begin(), list.end());
+  return chosen;
+}
+
+ContactRow make_row(const Source& source, const Policy& policy, std::uint64_t index,
+                    const PreviewFlags& flags) {
+  SampleBuffer buffer;
+  const Sample sample = source.read(index, buffer).value();
+  ContactRow row{.label = source.class_names().at(static_cast<std::size_t>(sample.label)),
+                 .images = {Image(sample.image)}};
+  // Version v is what training would see in epoch v.
+  for (int version = 0; version < flags.versions; ++version) {
+    row.images.push_back(policy.apply(
+        sample.image,
+        {.seed = flags.data.seed, .epoch = static_cast<std::uint32_t>(version), .sample = index}));
+  }
+  return row;
+}
+
+void run(const PreviewFlags& flags) {
+  const auto source = flags.data.open();
+  const Policy policy = flags.data.parse_policy();
+  std::vector<ContactRow> rows;
+  for (const std::uint64_t index : choose_samples(*source, flags)) {
+    rows.push_back(make_row(*source, policy, index, flags));
+  }
+  const std::string title = fmt::format("{} ({}), {}", flags.data.data, flags.data.split,
+                                        policy.empty() ? "none" : policy.text());
+  write_png(flags.output, contact_sheet(rows, {.title = title}).view());
+  fmt::print("{}: {} samples, {} versions each, of {} in {}\n", flags.output, rows.size(),
+             flags.versions, source->size(), flags.data.data);
+}
+
+}  // namespace
+
+void add_preview_command(CLI::App& parent) {
+  CLI::App* command = parent.add_subcommand(
+      "preview", "Write a picture of originals beside their augmented versions");
+  auto flags = std::make_shared<PreviewFlags>();
+  flags->data.policy = "mnist";
+  flags->data.add_to(*command);
+  command->add_option("-n,--count", flags->count, "how many samples (rows)")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--versions", flags->versions, "augmented versions of each")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_option("-o,--output", flags->output, "the PNG file to write")->capture_default_str();
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,49 @@
+#include "stoker/cli/data_flags.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+#include "stoker/data/catalog.h"
+
+namespace stoker {
+
+void DataFlags::add_to(CLI::App& command) {
+  command
+      .add_option("--data", data,
+                  fmt::format("data set by name ({}) or the path of a folder with its files",
+                              fmt::join(known_data_names(), ", ")))
+      ->required();
+  command.add_option("--split", split, "which part of it")
+      ->check(CLI::IsMember({"train", "test"}))
+      ->capture_default_str();
+  command
+      .add_option("--aa", policy,
+                  "augmentation: a preset (none, mnist) or a list such as "
+                  "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`")
+      ->capture_default_str();
+  command.add_option("--seed", seed, "all randomness follows from it")->capture_default_str();
+}
+
+std::shared_ptr<const Source> DataFlags::open() const {
+  return open_data(data, split == "train" ? Split::kTrain : Split::kTest);
+}
+
+Policy DataFlags::parse_policy() const { return Policy::parse(policy); }
+
+Cursor parse_cursor(const std::string& text) {
+  Cursor cursor;
+  const char* end = text.data() + text.size();
+  const auto epoch = std::from_chars(text.data(), end, cursor.epoch);
+  if (epoch.ec == std::errc{} && epoch.ptr != end && *epoch.ptr == ':') {
+    const auto position = std::from_chars(epoch.ptr + 1, end, cursor.position);
+    if (position.ec == std::errc{} && position.ptr == end) return cursor;
+  }
+  throw Error({.what = "cannot read a place in the run",
+               .expected = "EPOCH:POSITION, e.g. 1:32000",
+               .found = fmt::format("\"{}\"", text)});
+}
+
+}  // namespace stoker

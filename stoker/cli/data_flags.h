@@ -1,0 +1,29 @@
+// Flags that several commands share: which data, which policy, which seed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "stoker/augment/policy.h"
+#include "stoker/data/source.h"
+#include "stoker/pipeline/plan.h"
+
+namespace stoker {
+
+struct DataFlags {
+  std::string data;
+  std::string split = "train";
+  std::string policy = "none";
+  std::uint64_t seed = 0;
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] std::shared_ptr<const Source> open() const;
+  [[nodiscard]] Policy parse_policy() const;
+};
+
+// "EPOCH:POSITION", e.g. "1:32000". Throws Error where it is something else.
+[[nodiscard]] Cursor parse_cursor(const std::string& text);
+
+}  // namespace stoker

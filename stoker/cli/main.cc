@@ -1,0 +1,41 @@
+// stoker: parses the command line, runs the command, and turns errors into messages and exit codes:
+// 0 success, 1 failure, 2 wrong usage.
+#include <cstdio>
+#include <exception>
+
+#include "stoker/cli/commands/commands.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains image classifiers and keeps the device fed.", "stoker");
+  app.set_version_flag("--version", "stoker " STOKER_VERSION);
+  app.require_subcommand(1);
+  // The last of two equal flags wins, as in scripts that add to a command line.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.footer(
+      "Examples:\n"
+      "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
+      "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
+      "  stoker ops");
+  stoker::add_preview_command(app);
+  stoker::add_bench_command(app);
+  stoker::add_ops_command(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stoker: %s\n", error.what());
+    return 1;
+  }
+}

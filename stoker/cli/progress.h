@@ -1,0 +1,45 @@
+// Progress of long work on stderr: a bar for a person at a terminal, plain lines for a pipe or a
+// file. For one thread. Drawing is rare (ten times a second, a line every tenth), so update() can
+// be called for every batch.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace stoker {
+
+enum class ProgressStyle : std::uint8_t { kBar, kLines };
+
+// kBar where `file` is a terminal.
+[[nodiscard]] ProgressStyle progress_style(std::FILE* file);
+
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Progress(std::string label, std::uint64_t total, std::FILE* file, ProgressStyle style);
+  Progress(std::string label, std::uint64_t total)
+      : Progress(std::move(label), total, stderr, progress_style(stderr)) {}
+  ~Progress();  // ends the bar's line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(std::uint64_t done);
+
+ private:
+  void draw(Clock::time_point now);
+  [[nodiscard]] std::string numbers(Clock::time_point now) const;
+
+  std::string label_;
+  std::uint64_t total_;
+  std::FILE* file_;
+  ProgressStyle style_;
+  std::uint64_t done_ = 0;
+  std::uint64_t drawn_done_ = 0;
+  bool drawn_ = false;
+  Clock::time_point start_, last_drawn_;
+};
+
+}  // namespace stoker

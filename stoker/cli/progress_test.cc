@@ -1,0 +1,68 @@
+#include "stoker/cli/progress.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stoker {
+namespace {
+
+std::string text_of(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  return text;
+}
+
+TEST(Progress, AFileIsNoTerminal) {
+  std::FILE* file = std::tmpfile();
+  EXPECT_EQ(progress_style(file), ProgressStyle::kLines);
+  std::fclose(file);
+}
+
+TEST(Progress, DrawsABarThatEndsItsLineAtItsLastState) {
+  std::FILE* file = std::tmpfile();
+  {
+    Progress progress("work", 100, file, ProgressStyle::kBar);
+    progress.update(10);
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    progress.update(50);
+    progress.update(100);
+  }
+  const std::string text = text_of(file);
+  EXPECT_THAT(text, testing::HasSubstr("\rwork "));
+  EXPECT_THAT(text, testing::HasSubstr(" 50 %"));
+  EXPECT_THAT(text, testing::HasSubstr("100 %"));
+  EXPECT_THAT(text, testing::EndsWith("\n"));
+  std::fclose(file);
+}
+
+TEST(Progress, AFileGetsWholeLinesAndFewOfThem) {
+  std::FILE* file = std::tmpfile();
+  {
+    Progress progress("work", 1000, file, ProgressStyle::kLines);
+    for (std::uint64_t i = 0; i < 1000; ++i) progress.update(i);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+    progress.update(1000);
+  }
+  const std::string text = text_of(file);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(text, testing::StartsWith("work: 100 %"));
+  std::fclose(file);
+}
+
+TEST(Progress, ShortWorkPrintsNothing) {
+  std::FILE* file = std::tmpfile();
+  {
+    Progress progress("work", 10, file, ProgressStyle::kBar);
+    progress.update(10);
+  }
+  EXPECT_EQ(text_of(file), "");
+  std::fclose(file);
+}
+
+}  // namespace
+}  // namespace stoker

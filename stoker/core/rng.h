@@ -1,0 +1,67 @@
+// Randomness as a function of (seed, epoch, sample, operation): who computes it and when does not
+// matter. Rng is a value: copy it freely, one per operation of one sample; not shared by threads.
+//
+// The distributions are our own because the standard library's differ between vendors.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/core/philox.h"
+
+namespace stoker {
+
+// Names one sample of one epoch of one run.
+struct SampleKey {
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t sample = 0;  // index in the source; 48 bits count, 2.8e14 samples
+};
+
+// Operation numbers: 0 … kMaxOperations - 1 are the places in a policy, from which an operation
+// draws its arguments; with kPerValueStream added, its second stream, for what every value of an
+// image gets for itself. The rest are our own.
+inline constexpr std::uint16_t kMaxOperations = 0x4000;
+inline constexpr std::uint16_t kPerValueStream = 0x4000;
+inline constexpr std::uint16_t kPermutationStream = 0xF000;
+
+// Where a stream of Philox blocks starts: block i has this counter with word 0 set to i.
+struct RngStream {
+  PhiloxKey key;
+  PhiloxBlock counter;  // {block, operation and sample's high bits, sample's low bits, epoch}
+};
+[[nodiscard]] RngStream rng_stream(const SampleKey& sample, std::uint16_t operation) noexcept;
+
+class Rng {
+ public:
+  Rng(const SampleKey& sample, std::uint16_t operation) noexcept
+      : stream_(rng_stream(sample, operation)) {}
+
+  [[nodiscard]] std::uint32_t next_u32() noexcept {
+    if (used_ == 4) refill();
+    return block_[used_++];
+  }
+  [[nodiscard]] std::uint64_t next_u64() noexcept {
+    const std::uint64_t low = next_u32();
+    return low | std::uint64_t{next_u32()} << 32;
+  }
+  // Uniform in [0, 1), a multiple of 2^-53.
+  [[nodiscard]] double uniform() noexcept {
+    return static_cast<double>(next_u64() >> 11) * 0x1p-53;
+  }
+  // Uniform in [low, high]; low where both are equal.
+  [[nodiscard]] double uniform(double low, double high) noexcept {
+    return low + (high - low) * uniform();
+  }
+  // Uniform in [0, bound), without bias. bound > 0.
+  [[nodiscard]] std::uint32_t uniform_int(std::uint32_t bound) noexcept;
+  [[nodiscard]] bool bernoulli(double probability) noexcept { return uniform() < probability; }
+
+ private:
+  void refill() noexcept;
+
+  RngStream stream_;
+  PhiloxBlock block_{};
+  int used_ = 4;  // words of block_ already handed out
+};
+
+}  // namespace stoker

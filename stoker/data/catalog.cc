@@ -1,0 +1,263 @@
+#include "stoker/data/catalog.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <initializer_list>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/environment.h"
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+#include "stoker/data/idx.h"
+#include "stoker/data/mapped_file.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct KnownData {
+  const char* name;
+  std::vector<std::string> class_names;
+  const char* how_to_get;
+};
+
+const std::vector<KnownData>& known_data() {
+  static const std::vector<KnownData> known = {
+      {"mnist", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, ""},
+      {"fashion-mnist",
+       {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
+        "Ankle boot"},
+       "On Debian: apt install dataset-fashion-mnist. "},
+  };
+  return known;
+}
+
+const KnownData* find_known(const std::string& name) {
+  const auto& known = known_data();
+  const auto found =
+      std::ranges::find_if(known, [&](const auto& data) { return data.name == name; });
+  return found == known.end() ? nullptr : &*found;
+}
+
+// The file names of a split, without .gz.
+struct SplitFiles {
+  std::string images, labels;
+};
+
+SplitFiles files_of(Split split) {
+  const std::string prefix = split == Split::kTrain ? "train" : "t10k";
+  return {prefix + "-images-idx3-ubyte", prefix + "-labels-idx1-ubyte"};
+}
+
+std::vector<std::string> names_of(std::initializer_list<Split> splits) {
+  std::vector<std::string> names;
+  for (const Split split : splits) {
+    const SplitFiles files = files_of(split);
+    names.push_back(files.images);
+    names.push_back(files.labels);
+  }
+  return names;
+}
+
+// The plain file or the packed one; nullopt where neither is there.
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
+  for (const char* suffix : {"", ".gz"}) {
+    std::error_code ignored;  // what cannot be examined is not there
+    fs::path path = folder / (name + suffix);
+    if (fs::is_regular_file(path, ignored)) return path;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> missing_files(const fs::path& folder,
+                                       const std::vector<std::string>& names) {
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (!find_file(folder, name)) missing.push_back(name);
+  }
+  return missing;
+}
+
+std::string_view without_carriage_return(std::string_view line) {
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+[[noreturn]] void fail_class_names(const fs::path& path, std::uint64_t offset, std::string found) {
+  throw Error({.what = "cannot read class names",
+               .path = path.string(),
+               .offset = offset,
+               .expected = "between 1 and 256 different names, one per line",
+               .found = std::move(found),
+               .hint = "Correct the file, or remove it to use the labels' numbers."});
+}
+
+// One name per line; the end of the last line may be missing.
+std::vector<std::string> read_class_names(const fs::path& path) {
+  const MappedFile file(path);
+  const std::span bytes = file.bytes();
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<std::string> names;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string name(without_carriage_return(rest.substr(0, end)));
+    if (name.empty() || std::ranges::find(names, name) != names.end() || names.size() == 256) {
+      fail_class_names(path, bytes.size() - rest.size(),
+                       fmt::format("\"{}\" in line {}", name, names.size() + 1));
+    }
+    names.push_back(std::move(name));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (names.empty()) fail_class_names(path, 0, "none");
+  return names;
+}
+
+// The last part of the path: "mnist" for "data/mnist/" and for "." inside it.
+std::string folder_name(const fs::path& folder) {
+  std::error_code error;
+  fs::path whole = fs::absolute(folder, error).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole.filename().string();
+}
+
+std::vector<std::string> class_names_for(const fs::path& folder) {
+  const fs::path listed = folder / "classes.txt";
+  std::error_code ignored;
+  if (fs::exists(listed, ignored)) return read_class_names(listed);
+  if (const KnownData* known = find_known(folder_name(folder))) return known->class_names;
+  std::vector<std::string> names;
+  for (const Split split : {Split::kTrain, Split::kTest}) {
+    const auto labels = find_file(folder, files_of(split).labels);
+    if (!labels) continue;
+    auto numbers = numbered_class_names(read_idx(*labels));
+    if (numbers.size() > names.size()) names = std::move(numbers);
+  }
+  return names;
+}
+
+// All files are known to be there.
+std::shared_ptr<const Source> open_folder(const fs::path& folder, Split split) {
+  const SplitFiles files = files_of(split);
+  const auto images = find_file(folder, files.images), labels = find_file(folder, files.labels);
+  STOKER_INVARIANT(images && labels, "folder={}", folder.string());
+  return open_idx(*images, *labels, class_names_for(folder));
+}
+
+// A place to look at, and what is said of it when nothing was found there.
+struct Candidate {
+  std::string shown;  // "$STOKER_DATA/mnist"
+  fs::path folder;    // empty where the variable is not set
+};
+
+std::vector<Candidate> candidates(const std::string& name, const DataPlaces& places) {
+  const auto variable = [&](const char* key) {
+    return places.environment(key).value_or("");  // set to nothing counts as not set
+  };
+  std::vector<Candidate> result;
+  for (const char* key : {"STOKER_DATA", "STOKER_TEST_DATA"}) {
+    const std::string value = variable(key);
+    result.push_back(
+        {fmt::format("${}/{}", key, name), value.empty() ? fs::path() : value / fs::path(name)});
+  }
+  fs::path cache = variable("XDG_CACHE_HOME");
+  const std::string home = variable("HOME");
+  if (cache.empty() && !home.empty()) cache = fs::path(home) / ".cache";
+  result.push_back({fmt::format("cache folder/stoker/{}", name),
+                    cache.empty() ? fs::path() : cache / "stoker" / name});
+  result.push_back({"system's folder", places.system_folder / name});
+  return result;
+}
+
+// "$STOKER_DATA/mnist = /data/mnist (lacks …)"
+std::string verdict(const Candidate& candidate, const std::vector<std::string>& needed) {
+  if (candidate.folder.empty()) return candidate.shown + " (not set)";
+  std::error_code error;
+  const fs::file_status status = fs::status(candidate.folder, error);
+  const std::string where = fmt::format("{} = {}", candidate.shown, candidate.folder.string());
+  if (status.type() == fs::file_type::not_found) return where + " (no such folder)";
+  if (error) return fmt::format("{} ({})", where, error.message());
+  if (status.type() != fs::file_type::directory) return where + " (not a folder)";
+  return fmt::format("{} (lacks {})", where,
+                     fmt::join(missing_files(candidate.folder, needed), ", "));
+}
+
+std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
+                                         const DataPlaces& places) {
+  const auto needed = names_of({Split::kTrain, Split::kTest});
+  std::string looked_at;
+  for (const Candidate& candidate : candidates(known.name, places)) {
+    if (!candidate.folder.empty() && missing_files(candidate.folder, needed).empty()) {
+      return open_folder(candidate.folder, split);
+    }
+    looked_at += "\n  " + verdict(candidate, needed);
+  }
+  throw Error(
+      {.what = fmt::format("cannot find the data set {}", known.name),
+       .expected = fmt::format("{} in one folder, each plain or with .gz", fmt::join(needed, ", ")),
+       .found = "no folder with all of them; looked at:" + looked_at,
+       .hint = fmt::format("{}Put the files under $STOKER_DATA/{}, or give the path of the "
+                           "folder that holds them.",
+                           known.how_to_get, known.name)});
+}
+
+[[noreturn]] void fail_unknown(const std::string& name_or_path) {
+  const bool could_be_name = fs::path(name_or_path).filename() == name_or_path;
+  const std::string closest = could_be_name ? closest_name(name_or_path, known_data_names()) : "";
+  throw Error(
+      {.what = "cannot find data",
+       .path = name_or_path,
+       .expected =
+           fmt::format("one of the names {}, or a folder", fmt::join(known_data_names(), ", ")),
+       .found = "neither: the path does not exist",
+       .hint = closest.empty() ? "Check the path." : fmt::format("Did you mean {}?", closest)});
+}
+
+std::shared_ptr<const Source> open_path(const std::string& text, Split split) {
+  const fs::path folder(text);
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) fail_unknown(text);
+  if (status.type() != fs::file_type::directory) {
+    throw Error({.what = "cannot open data",
+                 .path = text,
+                 .expected = "a folder that holds the data set's files",
+                 .found = error ? error.message() : "a file",
+                 .hint = "Name the folder, not a file in it."});
+  }
+  const auto needed = names_of({split});
+  const auto missing = missing_files(folder, needed);
+  if (missing.empty()) return open_folder(folder, split);
+  throw Error({.what = "cannot open data",
+               .path = text,
+               .expected = fmt::format("the files {}, each also with .gz", fmt::join(needed, ", ")),
+               .found = fmt::format("a folder without {}", fmt::join(missing, ", ")),
+               .hint = "Put the missing files there, or name another folder."});
+}
+
+}  // namespace
+
+DataPlaces system_data_places() {
+  return {.environment = environment_variable, .system_folder = "/usr/share/datasets"};
+}
+
+std::vector<std::string> known_data_names() {
+  std::vector<std::string> names;
+  for (const KnownData& data : known_data()) names.emplace_back(data.name);
+  return names;
+}
+
+std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
+                                        const DataPlaces& places) {
+  if (const KnownData* known = find_known(name_or_path)) return open_known(*known, split, places);
+  return open_path(name_or_path, split);
+}
+
+}  // namespace stoker

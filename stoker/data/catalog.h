@@ -1,0 +1,44 @@
+// Finds data sets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
+// the path of a folder. Nothing is fetched from a network; what is missing is said, with the files
+// needed, every place looked at, and how to get them.
+//
+// A folder holds {train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is taken
+// where both are there), and optionally classes.txt: one class name per line.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/data/source.h"
+
+namespace stoker {
+
+enum class Split { kTrain, kTest };
+
+// Where names are looked up; tests put their own in place.
+struct DataPlaces {
+  std::function<std::optional<std::string>(const char*)> environment;
+  std::filesystem::path system_folder;  // of the distribution's packages: /usr/share/datasets
+};
+[[nodiscard]] DataPlaces system_data_places();
+
+// The names that open_data knows, for help texts.
+[[nodiscard]] std::vector<std::string> known_data_names();
+
+// A known name wins over a folder of the same name in the working directory; "./mnist" means the
+// folder. By name, the first of these places that holds all four files is taken, so that training
+// and test data always come from the same one:
+//   $STOKER_DATA/<name>, $STOKER_TEST_DATA/<name>,
+//   $XDG_CACHE_HOME/stoker/<name> (else $HOME/.cache/stoker/<name>), <system folder>/<name>
+// By path, the split's two files suffice.
+// Class names: classes.txt, else those known for the folder's name, else the labels' numbers (of
+// both splits, so that both have the same classes).
+// Throws Error where nothing is found or the files do not fit together.
+[[nodiscard]] std::shared_ptr<const Source> open_data(
+    const std::string& name_or_path, Split split, const DataPlaces& places = system_data_places());
+
+}  // namespace stoker

@@ -1,0 +1,188 @@
+#include "stoker/pipeline/feed.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include "stoker/core/cpu_budget.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kMaxWorkers = 4096;
+
+int resolve_workers(int asked) {
+  if (asked == 0) return default_workers(cpu_budget());
+  if (asked < 0 || asked > kMaxWorkers) {
+    throw Error(
+        {.what = "cannot start that many workers",
+         .expected = fmt::format("1 to {}, or 0 for as many as the job may use", kMaxWorkers),
+         .found = fmt::format("{}", asked)});
+  }
+  return asked;
+}
+
+std::uint32_t resolve_ring(std::uint32_t asked, int workers) {
+  return asked != 0 ? asked : std::max(4U, 2U * static_cast<std::uint32_t>(workers));
+}
+
+PlanOptions plan_options(const FeedOptions& o, std::uint64_t samples) {
+  return {.samples = samples,
+          .batch_size = o.batch_size,
+          .batches_per_epoch = o.batches_per_epoch,
+          .drop_last = o.drop_last,
+          .begin = o.begin,
+          .end_epoch = o.epochs,
+          .rank = o.rank,
+          .ranks = o.ranks};
+}
+
+}  // namespace
+
+SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)
+    : Error({.what = fmt::format("cannot make sample {} (epoch {}, position {})", sample_name,
+                                 place.epoch, place.position),
+             .found = reason}),
+      sample_name_(std::move(sample_name)),
+      place_(place) {}
+
+// What one thread needs to make samples, all of it its own.
+class Feed::Worker {
+ public:
+  Worker(const Feed& feed, WorkerTimes& times)
+      : feed_(feed), times_(times), order_(feed.order_.reader()) {}
+
+  void run() {
+    std::uint64_t slept_ns = 0;
+    while (const auto claim = feed_.ring_->claim(&slept_ns)) {
+      if (slept_ns != 0) times_.add_blocked(std::exchange(slept_ns, 0));
+      if (!claim->empty) make_or_note_error(*claim);
+      feed_.ring_->finish(*claim);
+    }
+  }
+
+ private:
+  using Clock = WorkerTimes::Clock;
+
+  void make_or_note_error(const Ring::Claim& claim) {
+    try {
+      make(claim);
+    } catch (const std::exception& error) {
+      feed_.ring_->fail(claim, std::make_exception_ptr(named(claim, error.what())));
+    } catch (...) {
+      feed_.ring_->fail(claim, std::make_exception_ptr(named(claim, "an unknown exception")));
+    }
+  }
+
+  [[nodiscard]] SampleError named(const Ring::Claim& claim, const std::string& reason) {
+    const std::uint64_t index = order_.sample_at(claim.epoch, claim.position);
+    return {feed_.source_->sample_name(index), {claim.epoch, claim.position}, reason};
+  }
+
+  void make(const Ring::Claim& claim) {
+    const bool timed = times_.time_next();
+    const auto now = [timed] { return timed ? Clock::now() : Clock::time_point{}; };
+    const auto start = now();
+    const std::uint64_t index = order_.sample_at(claim.epoch, claim.position);
+    const Sample sample = feed_.source_->read(index, buffer_).value();
+    const auto was_read = now();
+    const SampleKey key{.seed = feed_.options_.seed, .epoch = claim.epoch, .sample = index};
+    const ImageView image = augment(claim, sample.image, key);
+    const auto was_augmented = now();
+    if (feed_.options_.pixel_type == PixelType::kF32) {
+      normalise(reinterpret_cast<float*>(claim.pixels.data()), image, feed_.options_.normalisation);
+    }
+    *claim.label = sample.label;
+    *claim.index = index;
+    if (timed) times_.add_stages(was_read - start, was_augmented - was_read, now() - was_augmented);
+    times_.count_sample();
+  }
+
+  // Bytes go straight into the batch; floats are made from bytes that lie in the scratch image.
+  ImageView augment(const Ring::Claim& claim, const ImageView& image, const SampleKey& key) {
+    STOKER_INVARIANT(image.shape == feed_.source_->shape(), "a sample of another shape");
+    if (feed_.options_.pixel_type == PixelType::kU8) {
+      const MutableImageView out{reinterpret_cast<std::uint8_t*>(claim.pixels.data()), image.shape,
+                                 image.shape.bytes_per_row()};
+      feed_.policy_.apply(out, image, key, scratch_);
+      return out;
+    }
+    if (feed_.policy_.empty()) return image;
+    augmented_.reshape(image.shape);
+    feed_.policy_.apply(augmented_.view(), image, key, scratch_);
+    return std::as_const(augmented_).view();
+  }
+
+  const Feed& feed_;
+  WorkerTimes& times_;
+  EpochOrder::Reader order_;
+  SampleBuffer buffer_;
+  AugmentScratch scratch_;
+  Image augmented_;
+};
+
+Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
+    : source_(std::move(source)),
+      policy_(std::move(policy)),
+      options_(options),
+      order_(source_->size(), options.seed, options.shuffle),
+      times_(static_cast<std::size_t>(resolve_workers(options.workers))) {
+  ring_ = std::make_shared<Ring>(
+      BatchPlan(plan_options(options, source_->size())),
+      BatchLayout{.shape = source_->shape(), .pixel_type = options.pixel_type, .capacity = 0},
+      resolve_ring(options.ring_batches, workers()), options.make_memory);
+  threads_.reserve(times_.size());
+  try {
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      threads_.emplace_back([this, i] {
+        pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
+        Worker(*this, times_[i]).run();
+      });
+    }
+  } catch (...) {
+    stop();  // threads that did start must not outlive the object that never came to be
+    throw;
+  }
+}
+
+Feed::~Feed() { stop(); }
+
+void Feed::stop() noexcept {
+  ring_->stop();
+  threads_.clear();  // joins
+}
+
+std::optional<Batch> Feed::next() {
+  if (error_ != nullptr) std::rethrow_exception(error_);
+  if (!first_next_) first_next_ = WorkerTimes::Clock::now();
+  ring_fill_.add(ring_->ready());
+  try {
+    return ring_->take(&waited_ns_);
+  } catch (...) {
+    error_ = std::current_exception();
+    stop();
+    throw;
+  }
+}
+
+FeedStats Feed::stats() const {
+  FeedStats stats;
+  std::vector<WorkerTimes::Sums> sums;
+  for (const WorkerTimes& times : times_) {
+    sums.push_back(times.sums());
+    stats.samples += sums.back().samples;
+  }
+  stats.stages = stage_shares(sums);
+  if (first_next_) {
+    stats.seconds = std::chrono::duration<double>(WorkerTimes::Clock::now() - *first_next_).count();
+    stats.wait_share = std::min(1.0, static_cast<double>(waited_ns_) * 1e-9 / stats.seconds);
+  }
+  stats.ring_fill = ring_fill_.points();
+  stats.ring_batches = ring_->batches();
+  return stats;
+}
+
+}  // namespace stoker

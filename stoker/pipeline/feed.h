@@ -1,0 +1,93 @@
+// Feed: parallel workers that read, augment and write samples ahead of the reader, in batches whose
+// content and order do not depend on how many workers there are.
+//
+//   Feed feed(source, Policy::parse("mnist"), {.batch_size = 64, .epochs = 15});
+//   while (auto batch = feed.next()) train_on(*batch);
+//
+// The workers start with the object and are gone when it is, whatever way it ends: at the last
+// batch, early, or by an exception. A batch may outlive the feed. next() belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "stoker/augment/policy.h"
+#include "stoker/core/error.h"
+#include "stoker/data/sampler.h"
+#include "stoker/data/source.h"
+#include "stoker/kernels/normalise/normalise.h"
+#include "stoker/pipeline/batch.h"
+#include "stoker/pipeline/batch_memory.h"
+#include "stoker/pipeline/plan.h"
+#include "stoker/pipeline/ring.h"
+#include "stoker/pipeline/telemetry.h"
+
+namespace stoker {
+
+struct FeedOptions {
+  int workers = 0;                      // 0: what the job may use (cpu_budget.h), at least two
+  std::uint32_t batch_size = 64;        // over all ranks
+  std::uint32_t epochs = 1;             // the feed ends before epoch `epochs`, counted from 0
+  Cursor begin = {};                    // where to start
+  std::uint64_t batches_per_epoch = 0;  // 0: all
+  bool shuffle = true;
+  bool drop_last = false;
+  std::uint64_t seed = 0;
+  std::uint32_t rank = 0, ranks = 1;
+  PixelType pixel_type = PixelType::kF32;
+  Normalisation normalisation = {};  // for kF32
+  std::uint32_t ring_batches = 0;    // batches in flight; 0: two a worker, at least four
+  MakeBatchMemory make_memory = host_batch_memory;
+};
+
+// A sample that could not be made, by name.
+class SampleError : public Error {
+ public:
+  SampleError(std::string sample_name, Cursor place, const std::string& reason);
+  [[nodiscard]] const std::string& sample_name() const noexcept { return sample_name_; }
+  [[nodiscard]] const Cursor& place() const noexcept { return place_; }
+
+ private:
+  std::string sample_name_;
+  Cursor place_;
+};
+
+class Feed {
+ public:
+  Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
+  ~Feed();
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+
+  // The next batch in order; nothing at the end. Throws SampleError when it comes to a batch with a
+  // sample that could not be made: batches before it are given, none after it.
+  [[nodiscard]] std::optional<Batch> next();
+
+  [[nodiscard]] FeedStats stats() const;
+  [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
+  [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
+
+ private:
+  class Worker;
+  void stop() noexcept;
+
+  std::shared_ptr<const Source> source_;
+  Policy policy_;
+  FeedOptions options_;
+  EpochOrder order_;
+  std::shared_ptr<Ring> ring_;  // shared with the batches that the reader still holds
+  std::vector<WorkerTimes> times_;
+  std::vector<std::jthread> threads_;
+
+  // The reader's.
+  std::exception_ptr error_;
+  std::uint64_t waited_ns_ = 0;
+  std::optional<WorkerTimes::Clock::time_point> first_next_;
+  BoundedSeries ring_fill_;
+};
+
+}  // namespace stoker

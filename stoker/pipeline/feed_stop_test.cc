@@ -1,0 +1,149 @@
+// Ends of a feed that are not the usual one: errors, a reader that goes away, stops at any moment.
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/pipeline/feed.h"
+#include "stoker/pipeline/test_sources.h"
+
+namespace stoker {
+namespace {
+
+using test::MadeUpSource;
+
+int threads_now() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    static_cast<void>(entry);
+    ++count;
+  }
+  return count;
+}
+
+// Batches until the error, and its message.
+struct Ending {
+  int batches = 0;
+  std::string message;
+  std::string sample_name;
+};
+
+Ending read_to_the_error(const std::shared_ptr<const Source>& source, int workers) {
+  Ending ending;
+  Feed feed(source, Policy::parse("noise(0.1)"),
+            {.workers = workers, .batch_size = 4, .shuffle = false});
+  try {
+    while (feed.next()) ++ending.batches;
+  } catch (const SampleError& error) {
+    ending.message = error.what();
+    ending.sample_name = error.sample_name();
+    EXPECT_THROW(static_cast<void>(feed.next()), SampleError) << "the end stays an error";
+  }
+  return ending;
+}
+
+TEST(FeedErrors, ASampleThatCannotBeReadIsNamedAfterTheBatchesBeforeIt) {
+  for (const int workers : {1, 2, 8}) {
+    auto source = std::make_shared<MadeUpSource>(40);
+    source->unreadable = 21;
+    const Ending ending = read_to_the_error(source, workers);
+    EXPECT_EQ(ending.batches, 5) << workers;
+    EXPECT_EQ(ending.sample_name, "made-up#21");
+    EXPECT_THAT(ending.message, testing::HasSubstr("damaged on purpose"));
+    EXPECT_THAT(ending.message, testing::HasSubstr("position 21"));
+  }
+}
+
+TEST(FeedErrors, AnExceptionInAWorkerReachesTheReader) {
+  auto source = std::make_shared<MadeUpSource>(40);
+  source->throws = 3;
+  const int before = threads_now();
+  const Ending ending = read_to_the_error(source, 8);
+  EXPECT_EQ(ending.batches, 0);
+  EXPECT_EQ(ending.sample_name, "made-up#3");
+  EXPECT_THAT(ending.message, testing::HasSubstr("thrown on purpose"));
+  EXPECT_EQ(threads_now(), before);
+}
+
+TEST(FeedErrors, TheReadersOwnExceptionEndsTheWorkers) {
+  const int before = threads_now();
+  try {
+    Feed feed(std::make_shared<MadeUpSource>(1000), Policy::parse("noise(0.1)"),
+              {.workers = 8, .batch_size = 4});
+    static_cast<void>(feed.next());
+    throw std::runtime_error("the trainer failed");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(threads_now(), before);
+}
+
+TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
+  const int before = threads_now();
+  EXPECT_THROW(Feed(std::make_shared<MadeUpSource>(10), Policy(),
+                    {.workers = 4,
+                     .make_memory = [](std::size_t) -> std::unique_ptr<BatchMemory> {
+                       throw Error({.what = "no memory"});
+                     }}),
+               Error);
+  EXPECT_EQ(threads_now(), before);
+}
+
+TEST(FeedStop, ABatchMayOutliveItsFeed) {
+  std::optional<Batch> batch;
+  {
+    Feed feed(std::make_shared<MadeUpSource>(100), Policy(),
+              {.workers = 2, .batch_size = 4, .shuffle = false});
+    batch = feed.next();
+  }
+  EXPECT_EQ(batch->indices()[3], 3U);
+}
+
+// Stops at a random moment and starts again from the cursor of what was read: after a thousand
+// times no thread and no sample is lost, and none is seen twice.
+TEST(FeedStop, AThousandRandomStopsAndRestartsLoseNothing) {
+  const auto source = std::make_shared<MadeUpSource>(640);
+  const int before = threads_now();
+  Rng rng({.seed = 2024}, 0);
+  int stops = 0;
+  std::uint32_t epoch = 0;
+  while (stops < 1000) {
+    std::set<std::uint64_t> seen;
+    Cursor cursor{.epoch = epoch, .position = 0};
+    while (cursor.position < source->size()) {
+      Feed feed(source, Policy::parse("rotate(10),noise(0.1)"),
+                {.workers = 1 + static_cast<int>(rng.uniform_int(8)),
+                 .batch_size = 16,
+                 .epochs = epoch + 1,
+                 .begin = cursor,
+                 .ring_batches = 1 + rng.uniform_int(6)});
+      const std::uint32_t wanted = rng.uniform_int(12);
+      for (std::uint32_t i = 0; i < wanted; ++i) {
+        const auto batch = feed.next();
+        if (!batch) break;
+        for (const auto index : batch->indices()) ASSERT_TRUE(seen.insert(index).second);
+        cursor.position += batch->size();
+      }
+      if (rng.bernoulli(0.3))
+        std::this_thread::sleep_for(std::chrono::microseconds(rng.uniform_int(300)));
+      ++stops;
+    }
+    ASSERT_EQ(seen.size(), source->size()) << "epoch " << epoch;
+    ++epoch;
+  }
+  EXPECT_EQ(threads_now(), before);
+}
+
+TEST(FeedStop, WorkersAreGoneWhenTheFeedIs) {
+  const int before = threads_now();
+  {
+    Feed feed(std::make_shared<MadeUpSource>(1000), Policy(), {.workers = 5, .batch_size = 4});
+    EXPECT_EQ(threads_now(), before + 5);
+  }
+  EXPECT_EQ(threads_now(), before);
+}
+
+}  // namespace
+}  // namespace stoker

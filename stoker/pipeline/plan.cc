@@ -1,0 +1,79 @@
+#include "stoker/pipeline/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+// Leaves room so that no product of epochs and batches overflows.
+constexpr std::uint32_t kMaxBatchSize = 1 << 24;
+constexpr std::uint64_t kMaxSamples = std::uint64_t{1} << 48;
+
+void require(bool condition, const char* what, std::string expected, std::string found) {
+  if (condition) return;
+  throw Error({.what = what, .expected = std::move(expected), .found = std::move(found)});
+}
+
+void check(const PlanOptions& o) {
+  require(o.samples >= 1 && o.samples <= kMaxSamples, "cannot make batches of this data",
+          fmt::format("1 to {} samples", kMaxSamples), fmt::format("{}", o.samples));
+  require(o.batch_size >= 1 && o.batch_size <= kMaxBatchSize, "cannot make batches of this size",
+          fmt::format("1 to {} samples", kMaxBatchSize), fmt::format("{}", o.batch_size));
+  require(o.ranks >= 1 && o.rank < o.ranks, "there is no such rank",
+          fmt::format("a rank below {}", o.ranks), fmt::format("{}", o.rank));
+  require(o.batches_per_epoch <= o.samples / o.batch_size + 1, "the data has too few batches",
+          fmt::format("at most {} batches of {} an epoch",
+                      (o.samples + o.batch_size - 1) / o.batch_size, o.batch_size),
+          fmt::format("{}", o.batches_per_epoch));
+}
+
+}  // namespace
+
+BatchPlan::BatchPlan(const PlanOptions& options) : options_(options) {
+  check(options);
+  const std::uint64_t size = options.batch_size;
+  epoch_samples_ = options.drop_last ? options.samples / size * size : options.samples;
+  if (options.batches_per_epoch > 0) {
+    epoch_samples_ = std::min(epoch_samples_, options.batches_per_epoch * size);
+  }
+  require(epoch_samples_ > 0, "no batch is full, and smaller ones are dropped",
+          fmt::format("at least {} samples", size), fmt::format("{}", options.samples));
+  require(options.begin.position <= epoch_samples_, "the start lies outside the epoch",
+          fmt::format("a position of at most {}", epoch_samples_),
+          fmt::format("{}", options.begin.position));
+  batches_per_epoch_ = (epoch_samples_ + size - 1) / size;
+  end_batch_ = batches_per_epoch_ * options.end_epoch;
+  // The end of an epoch is the start of the next.
+  first_batch_ = options.begin.position == epoch_samples_
+                     ? batches_per_epoch_ * (options.begin.epoch + std::uint64_t{1})
+                     : batches_per_epoch_ * options.begin.epoch + options.begin.position / size;
+  first_batch_ = std::min(first_batch_, end_batch_);
+  capacity_ = (options.batch_size - options.rank + options.ranks - 1) / options.ranks;
+  capacity_ = options.rank < options.batch_size ? std::max(1U, capacity_) : 1;
+}
+
+BatchPlan::Share BatchPlan::share(std::uint64_t batch) const noexcept {
+  const std::uint64_t ranks = options_.ranks;
+  const std::uint64_t start = batch % batches_per_epoch_ * options_.batch_size;
+  const std::uint64_t end = std::min(start + options_.batch_size, epoch_samples_);
+  std::uint64_t first = start + options_.rank;
+  if (batch == first_batch_ && options_.begin.position > first && options_.begin.position < end) {
+    // A start inside this batch: the first of our places at or after it.
+    first += (options_.begin.position - first + ranks - 1) / ranks * ranks;
+  }
+  const std::uint64_t count = first < end ? (end - first + ranks - 1) / ranks : 0;
+  return {.epoch = static_cast<std::uint32_t>(batch / batches_per_epoch_),
+          .first_position = first,
+          .count = static_cast<std::uint32_t>(count)};
+}
+
+Cursor BatchPlan::cursor_before(std::uint64_t batch) const noexcept {
+  return {.epoch = static_cast<std::uint32_t>(batch / batches_per_epoch_),
+          .position = batch % batches_per_epoch_ * options_.batch_size};
+}
+
+}  // namespace stoker

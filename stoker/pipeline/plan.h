@@ -1,0 +1,63 @@
+// BatchPlan: which samples make which batch, as arithmetic. Nothing is stored per sample or batch,
+// so any batch of any epoch can be asked for, at once and by anyone; starting anywhere replays
+// nothing.
+//
+// Batches are numbered through all epochs. The global batch b of an epoch holds the positions
+// [b * batch_size, (b + 1) * batch_size) of that epoch's order, the last one what is left; rank r
+// of w takes places r, r + w, … of it. So the union over the ranks does not depend on w.
+// Immutable value, safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace stoker {
+
+// A place in the run. Batches keep their borders: a start inside a batch gives the rest of it.
+struct Cursor {
+  std::uint32_t epoch = 0;
+  std::uint64_t position = 0;  // in the epoch's order, over all ranks
+  bool operator==(const Cursor&) const = default;
+};
+
+struct PlanOptions {
+  std::uint64_t samples = 0;
+  std::uint32_t batch_size = 64;        // over all ranks
+  std::uint64_t batches_per_epoch = 0;  // 0: as many as there are; else the first ones of the order
+  bool drop_last = false;               // leave out a last batch that is not full
+  Cursor begin = {};
+  std::uint32_t end_epoch = 1;  // the first epoch that is not given any more
+  std::uint32_t rank = 0, ranks = 1;
+};
+
+class BatchPlan {
+ public:
+  explicit BatchPlan(const PlanOptions& options);  // throws Error on options that make no sense
+
+  // Of this rank, in one batch.
+  struct Share {
+    std::uint32_t epoch = 0;
+    std::uint64_t first_position = 0;  // its samples: this one, and every ranks() positions
+    std::uint32_t count = 0;           // may be 0: the other ranks got the few that were left
+  };
+  [[nodiscard]] Share share(std::uint64_t batch) const noexcept;
+
+  [[nodiscard]] std::uint64_t first_batch() const noexcept { return first_batch_; }
+  [[nodiscard]] std::uint64_t end_batch() const noexcept { return end_batch_; }
+  [[nodiscard]] std::uint64_t batches_per_epoch() const noexcept { return batches_per_epoch_; }
+  [[nodiscard]] std::uint64_t samples_per_epoch() const noexcept { return epoch_samples_; }
+  // The most samples that this rank has in a batch.
+  [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::uint32_t ranks() const noexcept { return options_.ranks; }
+  // Where a run goes on that has done every batch before `batch`.
+  [[nodiscard]] Cursor cursor_before(std::uint64_t batch) const noexcept;
+
+ private:
+  PlanOptions options_;
+  std::uint64_t epoch_samples_;  // samples of an epoch that some rank gets
+  std::uint64_t batches_per_epoch_;
+  std::uint64_t first_batch_, end_batch_;
+  std::uint32_t capacity_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,184 @@
+#include "stoker/pipeline/ring.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t align_up(std::size_t bytes) noexcept {
+  return (bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
+}
+
+// Where the three parts of a batch begin, and its whole length.
+struct Parts {
+  std::size_t labels, indices, bytes;
+};
+Parts parts_of(const BatchLayout& layout) noexcept {
+  const std::size_t labels = align_up(layout.capacity * layout.bytes_per_sample());
+  const std::size_t indices = labels + align_up(layout.capacity * sizeof(std::int64_t));
+  return {labels, indices, indices + align_up(layout.capacity * sizeof(std::uint64_t))};
+}
+
+void check_size(const BatchLayout& layout, std::uint32_t batches) {
+  check_shape(layout.shape);
+  // Shapes and capacity are bounded, so 128 bits hold every product.
+  using Wide = unsigned __int128;
+  const Wide values = Wide{layout.shape.bytes()} * bytes_per_value(layout.pixel_type);
+  const Wide bytes = (values + 64) * (layout.capacity + Wide{1}) * batches;
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) {
+    throw Error({.what = "the batches in flight are too large for this machine's addresses",
+                 .hint = "A smaller batch or fewer batches in flight need less"});
+  }
+}
+
+template <class Ready>
+void timed_wait(Gate& gate, std::uint64_t* slept_ns, Ready ready) {
+  if (ready()) return;  // the usual case pays no clock
+  const auto start = std::chrono::steady_clock::now();
+  gate.wait(ready);
+  if (slept_ns != nullptr) {
+    *slept_ns += static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start).count());
+  }
+}
+
+}  // namespace
+
+void Batch::release() noexcept {
+  if (ring_ == nullptr) return;
+  ring_->release(number_);
+  ring_.reset();
+}
+
+Ring::Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches,
+           const MakeBatchMemory& make_memory)
+    : plan_(plan),
+      layout_(layout),
+      cells_(batches),
+      finished_(batches),
+      next_batch_(plan.first_batch()) {
+  STOKER_INVARIANT(batches > 0, "a ring needs a batch");
+  layout_.capacity = plan.capacity();
+  check_size(layout_, batches);
+  bytes_per_batch_ = parts_of(layout_).bytes;
+  memory_ = make_memory(bytes_per_batch_ * batches);
+  for (std::uint64_t batch = plan.first_batch(); batch < plan.first_batch() + batches; ++batch) {
+    prepare(cell_of(batch), batch);
+  }
+}
+
+void Ring::prepare(Cell& cell, std::uint64_t batch) noexcept {
+  cell.unfinished.store(std::max(1U, plan_.share(batch).count), std::memory_order_relaxed);
+  // Publishes the count to the workers, and tells them that the memory is theirs.
+  cell.writable.store(batch);
+}
+
+BatchSpans Ring::spans_of(std::uint64_t batch) noexcept {
+  const Parts parts = parts_of(layout_);
+  std::byte* base = memory_->bytes().data() + batch % cells_.size() * bytes_per_batch_;
+  return {.pixels = {base, layout_.capacity * layout_.bytes_per_sample()},
+          .labels = {reinterpret_cast<std::int64_t*>(base + parts.labels), layout_.capacity},
+          .indices = {reinterpret_cast<std::uint64_t*>(base + parts.indices), layout_.capacity}};
+}
+
+Ring::Claim Ring::claim_at(std::uint64_t batch, std::uint32_t slot,
+                           const BatchPlan::Share& share) noexcept {
+  const BatchSpans spans = spans_of(batch);
+  const std::size_t bytes = layout_.bytes_per_sample();
+  return {.batch = batch,
+          .slot = slot,
+          .empty = share.count == 0,
+          .epoch = share.epoch,
+          .position = share.first_position + std::uint64_t{slot} * plan_.ranks(),
+          .pixels = spans.pixels.subspan(slot * bytes, bytes),
+          .label = &spans.labels[slot],
+          .index = &spans.indices[slot]};
+}
+
+std::optional<Ring::Claim> Ring::claim(std::uint64_t* slept_ns) {
+  while (true) {
+    // Relaxed: the counter only has to give each number once; `writable` orders the memory.
+    const std::uint64_t place = next_place_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t batch = plan_.first_batch() + place / layout_.capacity;
+    const auto slot = static_cast<std::uint32_t>(place % layout_.capacity);
+    if (batch >= plan_.end_batch()) return std::nullopt;
+    // A short batch has fewer places than numbers. Nobody waits for a number that is no place: its
+    // batch may be read and gone by now. An empty batch has one place, so that somebody finishes
+    // it.
+    const BatchPlan::Share share = plan_.share(batch);
+    if (slot >= std::max(1U, share.count)) continue;
+    const Cell& cell = cell_of(batch);
+    timed_wait(has_room_, slept_ns,
+               [&] { return stopped_.load() || cell.writable.load() == batch; });
+    if (stopped_.load()) return std::nullopt;
+    return claim_at(batch, slot, share);
+  }
+}
+
+void Ring::finish(const Claim& claim) {
+  Cell& cell = cell_of(claim.batch);
+  // Releases this place's bytes, and acquires those of the others for whoever is last.
+  if (cell.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.put(claim.batch);
+}
+
+void Ring::fail(const Claim& claim, std::exception_ptr error) {
+  Cell& cell = cell_of(claim.batch);
+  const std::lock_guard lock(cell.error_mutex);
+  if (cell.error != nullptr && cell.error_slot < claim.slot) return;
+  cell.error = std::move(error);
+  cell.error_slot = claim.slot;
+}
+
+std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {
+  if (next_batch_ >= plan_.end_batch()) return std::nullopt;
+  Cell& cell = cell_of(next_batch_);
+  if (cell.writable.load() != next_batch_ && !stopped_.load()) {
+    throw Error({.what = "no memory is left for the next batch",
+                 .expected = fmt::format("the batch given {} batches ago to be dropped by now",
+                                         cells_.size()),
+                 .found = "it is still held",
+                 .hint = "Hold fewer batches, or allow more in flight (ring_batches)"});
+  }
+  while (!cell.ready) {
+    auto number = finished_.try_get();
+    if (!number) {
+      const auto start = std::chrono::steady_clock::now();
+      number = finished_.get();
+      if (slept_ns != nullptr) {
+        *slept_ns += static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start).count());
+      }
+    }
+    if (!number) return std::nullopt;  // stopped
+    cell_of(*number).ready = true;
+    ++ready_ahead_;
+  }
+  if (stopped_.load()) return std::nullopt;
+  cell.ready = false;
+  --ready_ahead_;
+  // No lock: every worker has finished with this batch, and the channel ordered that before us.
+  if (cell.error != nullptr) std::rethrow_exception(cell.error);
+  const std::uint64_t number = next_batch_++;
+  return Batch(shared_from_this(), number, plan_.share(number), layout_, spans_of(number));
+}
+
+std::uint32_t Ring::ready() const noexcept {
+  return ready_ahead_ + static_cast<std::uint32_t>(finished_.length());
+}
+
+void Ring::release(std::uint64_t batch) noexcept {
+  prepare(cell_of(batch), batch + cells_.size());
+  has_room_.notify_all();
+}
+
+void Ring::stop() noexcept {
+  stopped_.store(true);
+  has_room_.notify_all();
+  finished_.close();
+}
+
+}  // namespace stoker

@@ -1,0 +1,213 @@
+#include "stoker/report/contact_sheet.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/report/canvas.h"
+#include "stoker/report/font.h"
+
+namespace stoker {
+namespace {
+
+constexpr Colour kPaper{255, 255, 255};
+constexpr Colour kInk{31, 41, 55};         // title and class names
+constexpr Colour kPaleInk{100, 110, 125};  // column titles
+constexpr Colour kLine{200, 205, 212};
+
+// All in pixels of the sheet.
+constexpr int kMargin = 24;
+constexpr int kGap = 8;        // between cells
+constexpr int kGroupGap = 32;  // between the original and the augmented; a line runs through it
+constexpr int kLabelGap = 20;  // between class name and original
+constexpr int kMaxLabelWidth = 240;
+constexpr int kSmallestCell = 64;  // what zoom 0 reaches
+constexpr int kTextScale = 2;
+constexpr int kTextLine = kTextHeight * kTextScale;
+constexpr int kTitleGap = 18;
+constexpr int kHeaderGap = 10;
+
+// What the images ask for, before any limit is checked.
+struct Extent {
+  std::int64_t columns = 0;
+  int height = 0;
+  int width = 0;
+  int channels = 1;
+  int label_width = 0;
+};
+
+// Every position on the sheet. plan() has proved that they all fit in int.
+struct Layout {
+  int zoom = 1;
+  int columns = 0;
+  int cell_width = 0;
+  int cell_height = 0;
+  int grid_x = 0;  // left border of the originals
+  int grid_y = 0;  // upper border of the first row
+  int header_y = 0;
+  ImageShape sheet = {};
+
+  [[nodiscard]] int column_x(int column) const {
+    const int group_gap = column > 0 ? kGroupGap - kGap : 0;
+    return grid_x + column * (cell_width + kGap) + group_gap;
+  }
+  [[nodiscard]] int row_y(int row) const { return grid_y + row * (cell_height + kGap); }
+};
+
+void add_row(Extent& extent, const ContactRow& row, std::size_t index) {
+  if (row.images.empty()) {
+    throw Error({.what = fmt::format("row {} of the contact sheet has no image", index)});
+  }
+  extent.columns = std::max(extent.columns, static_cast<std::int64_t>(row.images.size()));
+  extent.label_width = std::max(extent.label_width, text_width(row.label, kTextScale));
+  for (const Image& image : row.images) {
+    check_shape(image.shape());
+    extent.height = std::max(extent.height, image.shape().height);
+    extent.width = std::max(extent.width, image.shape().width);
+    extent.channels = std::max(extent.channels, image.shape().channels);
+  }
+}
+
+Extent measure(const std::vector<ContactRow>& rows) {
+  if (rows.empty()) {
+    throw Error({.what = "a contact sheet needs at least one row", .found = "none"});
+  }
+  Extent extent;
+  for (std::size_t i = 0; i < rows.size(); ++i) add_row(extent, rows[i], i);
+  extent.label_width = std::min(extent.label_width, kMaxLabelWidth);
+  return extent;
+}
+
+int resolve_zoom(int zoom, const Extent& extent) {
+  if (zoom < 0) {
+    throw Error({.what = "cannot draw a contact sheet with this zoom",
+                 .expected = "a whole number, 0 to choose one",
+                 .found = fmt::format("{}", zoom)});
+  }
+  if (zoom > 0) return zoom;
+  // By the longer side, so that a narrow strip is not blown up.
+  const int longer = std::max(extent.height, extent.width);
+  return (kSmallestCell + longer - 1) / longer;
+}
+
+void check_sheet_size(std::int64_t height, std::int64_t width) {
+  // Sides first: their product could overflow otherwise.
+  if (height <= kMaxSide && width <= kMaxSide && height * width <= kMaxSheetPixels) return;
+  throw Error({.what = "the contact sheet would be too large",
+               .expected = fmt::format("sides of at most {} and at most {} megapixels", kMaxSide,
+                                       kMaxSheetPixels / 1'000'000),
+               .found = fmt::format("{}x{} pixels", height, width),
+               .hint = "Show fewer samples or versions, or take a smaller zoom."});
+}
+
+Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
+  const Extent extent = measure(rows);
+  Layout layout;
+  layout.zoom = resolve_zoom(options.zoom, extent);
+  layout.header_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
+  layout.grid_y = layout.header_y + (options.column_titles.empty() ? 0 : kTextLine + kHeaderGap);
+  layout.grid_x = kMargin + (extent.label_width > 0 ? extent.label_width + kLabelGap : 0);
+
+  // In 64 bits a cell is below 2^51 and is checked before it is multiplied further.
+  // Never lower than its label.
+  const std::int64_t cell_height =
+      std::max<std::int64_t>(std::int64_t{extent.height} * layout.zoom, kTextLine);
+  const std::int64_t cell_width = std::int64_t{extent.width} * layout.zoom;
+  check_sheet_size(cell_height, cell_width);
+  const auto row_count = static_cast<std::int64_t>(rows.size());
+  const std::int64_t group_gap = extent.columns > 1 ? kGroupGap - kGap : 0;
+  const std::int64_t height = layout.grid_y + row_count * (cell_height + kGap) - kGap + kMargin;
+  const std::int64_t width =
+      layout.grid_x + extent.columns * (cell_width + kGap) - kGap + group_gap + kMargin;
+  check_sheet_size(height, width);
+
+  layout.columns = static_cast<int>(extent.columns);
+  layout.cell_height = static_cast<int>(cell_height);
+  layout.cell_width = static_cast<int>(cell_width);
+  layout.sheet = {static_cast<int>(height), static_cast<int>(width), extent.channels};
+  return layout;
+}
+
+// A line of text that may take `width` pixels from x on.
+struct TextSpot {
+  int x = 0;
+  int width = 0;
+  bool centred = false;
+  std::string_view text = {};
+};
+
+// All at the usual size where that fits, else all at half of it, shortened where even that is wide.
+// Both sizes stand on the same base line.
+void draw_line(const MutableImageView& out, int y, const std::vector<TextSpot>& spots,
+               Colour colour) {
+  const bool fits = std::ranges::all_of(
+      spots, [](const TextSpot& spot) { return text_width(spot.text, kTextScale) <= spot.width; });
+  const int scale = fits ? kTextScale : 1;
+  const int base_y = y + kCapHeight * (kTextScale - scale);
+  for (const TextSpot& spot : spots) {
+    const std::string text = fit_text(spot.text, spot.width, scale);
+    const int indent = spot.centred ? (spot.width - text_width(text, scale)) / 2 : 0;
+    draw_text(out, spot.x + indent, base_y, text, colour, scale);
+  }
+}
+
+void draw_column_titles(const MutableImageView& out, const Layout& layout,
+                        const std::vector<std::string>& titles) {
+  std::vector<TextSpot> spots;
+  const auto count =
+      static_cast<int>(std::min(titles.size(), static_cast<std::size_t>(layout.columns)));
+  for (int i = 0; i < count; ++i) {
+    const bool shared = i + 1 == count && count < layout.columns;
+    // Beside the originals there is room enough to stick out.
+    const int overhang = i == 0 && !shared ? kGap : 0;
+    const int x = layout.column_x(i) - overhang;
+    const int width = shared ? out.shape.width - kMargin - x : layout.cell_width + 2 * overhang;
+    spots.push_back({x, width, !shared, titles[static_cast<std::size_t>(i)]});
+  }
+  draw_line(out, layout.header_y, spots, kPaleInk);
+}
+
+void draw_divider(const MutableImageView& out, const Layout& layout) {
+  if (layout.columns < 2) return;
+  const int x = layout.column_x(1) - kGroupGap / 2;
+  fill_rect(out, {x, layout.grid_y, 1, out.shape.height - kMargin - layout.grid_y}, kLine);
+}
+
+void draw_row(const MutableImageView& out, const Layout& layout, int index, const ContactRow& row) {
+  const int y = layout.row_y(index);
+  const int label_y = y + (layout.cell_height - kCapHeight * kTextScale) / 2;
+  const int label_width = std::max(0, layout.grid_x - kLabelGap - kMargin);
+  draw_text(out, kMargin, label_y, fit_text(row.label, label_width, kTextScale), kInk, kTextScale);
+  for (std::size_t i = 0; i < row.images.size(); ++i) {
+    const ImageView image = row.images[i].view();
+    const int width = image.shape.width * layout.zoom;
+    const int height = image.shape.height * layout.zoom;
+    const int left = layout.column_x(static_cast<int>(i)) + (layout.cell_width - width) / 2;
+    const int top = y + (layout.cell_height - height) / 2;
+    draw_image(out, left, top, image, layout.zoom);
+    frame_rect(out, {left, top, width, height}, kLine);  // for images as white as the paper
+  }
+}
+
+}  // namespace
+
+Image contact_sheet(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
+  const Layout layout = plan(rows, options);
+  Image sheet(layout.sheet);
+  const MutableImageView out = sheet.view();
+  fill_rect(out, {0, 0, out.shape.width, out.shape.height}, kPaper);
+  draw_line(out, kMargin, {{kMargin, out.shape.width - 2 * kMargin, false, options.title}}, kInk);
+  draw_column_titles(out, layout, options.column_titles);
+  draw_divider(out, layout);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    draw_row(out, layout, static_cast<int>(i), rows[i]);
+  }
+  return sheet;
+}
+
+}  // namespace stoker

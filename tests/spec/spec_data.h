@@ -1,0 +1,29 @@
+// Where the spec tests find real data, and how they say that it is missing.
+#pragma once
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/error.h"
+#include "stoker/data/catalog.h"
+
+namespace stoker::spec {
+
+// Null, with the reason in *why, where the data set is not on this machine.
+inline std::shared_ptr<const Source> open_or_null(const char* name, Split split, std::string* why) {
+  try {
+    return open_data(name, split);
+  } catch (const Error& error) {
+    *why = error.what();
+    return nullptr;
+  }
+}
+
+}  // namespace stoker::spec
+
+// Declares `name`, a source of real data, or skips the test and says what is missing.
+#define STOKER_REAL_DATA(variable, data_name, split)                                         \
+  std::string missing_##variable;                                                            \
+  const auto variable = ::stoker::spec::open_or_null(data_name, split, &missing_##variable); \
+  if (variable == nullptr) GTEST_SKIP() << missing_##variable
