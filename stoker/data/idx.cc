@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/pages.h"
 #include "stoker/data/detail/byte_reader.h"
 #include "stoker/data/mapped_file.h"
 
@@ -161,10 +162,13 @@ void check_promise(const IdxHeader& header, std::size_t packed_bytes, const IdxL
   }
 }
 
-std::shared_ptr<std::uint8_t[]> allocate(std::uint64_t bytes, const Place& place) {
+// Read in random order again and again, hence pages of its own.
+std::shared_ptr<std::uint8_t> allocate(std::uint64_t bytes, const Place& place) {
   try {
-    return std::shared_ptr<std::uint8_t[]>(new std::uint8_t[bytes]);  // filled by the reader
-  } catch (const std::bad_alloc&) {
+    const auto pages =
+        std::make_shared<Pages>(std::max<std::uint64_t>(1, bytes), "unpacked values");
+    return {pages, reinterpret_cast<std::uint8_t*>(pages->bytes().data())};
+  } catch (const Error&) {
     fail(place.at(kMagicBytes), fmt::format("memory for {} bytes of values", bytes), "none",
          "Unpack the file with gunzip: a plain one is mapped and needs no memory.");
   }
@@ -269,6 +273,19 @@ IdxSource::IdxSource(IdxArray images, IdxArray labels, std::vector<std::string> 
 
 std::string IdxSource::sample_name(std::uint64_t index) const {
   return fmt::format("{}#{}", images_.name, index);
+}
+
+void IdxSource::prefetch(std::uint64_t index) const {
+  if (index >= size()) return;
+  // Samples are taken in random order, so each is a chain of cache misses that no hardware
+  // foresees. Large images are left alone: they would push out what is being worked on.
+  constexpr std::size_t kLine = 64, kMostBytes = 16 << 10;
+  const std::size_t bytes = images_.header.shape.bytes();
+  if (bytes > kMostBytes) return;
+  const std::uint8_t* image = images_.values.data() + index * bytes;
+  for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(image + i);
+  __builtin_prefetch(image + bytes - 1);
+  __builtin_prefetch(labels_.values.data() + index);
 }
 
 Result<Sample> IdxSource::read(std::uint64_t index, SampleBuffer& /*buffer*/) const {

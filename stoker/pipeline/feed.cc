@@ -56,56 +56,91 @@ class Feed::Worker {
       : feed_(feed), times_(times), order_(feed.order_.reader()) {}
 
   void run() {
+    Ring& ring = *feed_.ring_;
     std::uint64_t slept_ns = 0;
-    while (const auto claim = feed_.ring_->claim(&slept_ns)) {
+    auto job = next_job();
+    while (job) {
+      if (job->place == 0 && !ring.open(job->run, &slept_ns)) return;
       if (slept_ns != 0) times_.add_blocked(std::exchange(slept_ns, 0));
-      if (!claim->empty) make_or_note_error(*claim);
-      feed_.ring_->finish(*claim);
+      // Known one sample ahead: its bytes and its place come nearer while this one is made.
+      const auto following = next_job();
+      if (following) prefetch(*following);
+      if (job->run.count > 0) make_or_note_error(*job);
+      if (job->place + 1 >= job->run.count) ring.finish(job->run);
+      job = following;
     }
   }
 
  private:
   using Clock = WorkerTimes::Clock;
 
-  void make_or_note_error(const Ring::Claim& claim) {
+  // One sample to be made; of an empty run, the duty to finish it.
+  struct Job {
+    Ring::Run run;
+    std::uint32_t place = 0;  // in the run
+    std::uint64_t position = 0;
+    std::uint64_t index = 0;  // in the source
+  };
+
+  std::optional<Job> next_job() {
+    if (next_place_ >= run_.count) {
+      const auto run = feed_.ring_->reserve();
+      if (!run) return std::nullopt;
+      run_ = *run;
+      next_place_ = 0;
+    }
+    if (run_.count == 0) return Job{.run = run_};
+    const std::uint32_t place = next_place_++;
+    const std::uint64_t position =
+        run_.first_position + std::uint64_t{place} * feed_.options_.ranks;
+    return Job{run_, place, position, order_.sample_at(run_.epoch, position)};
+  }
+
+  void prefetch(const Job& job) {
+    if (job.run.count == 0) return;
+    feed_.source_->prefetch(job.index);
+    feed_.ring_->prefetch(job.run, job.place);
+  }
+
+  void make_or_note_error(const Job& job) {
+    const auto note = [&](const std::string& reason) {
+      const SampleError error(feed_.source_->sample_name(job.index), {job.run.epoch, job.position},
+                              reason);
+      feed_.ring_->fail(job.run, job.place, std::make_exception_ptr(error));
+    };
     try {
-      make(claim);
+      make(job);
     } catch (const std::exception& error) {
-      feed_.ring_->fail(claim, std::make_exception_ptr(named(claim, error.what())));
+      note(error.what());
     } catch (...) {
-      feed_.ring_->fail(claim, std::make_exception_ptr(named(claim, "an unknown exception")));
+      note("an unknown exception");
     }
   }
 
-  [[nodiscard]] SampleError named(const Ring::Claim& claim, const std::string& reason) {
-    const std::uint64_t index = order_.sample_at(claim.epoch, claim.position);
-    return {feed_.source_->sample_name(index), {claim.epoch, claim.position}, reason};
-  }
-
-  void make(const Ring::Claim& claim) {
+  void make(const Job& job) {
     const bool timed = times_.time_next();
     const auto now = [timed] { return timed ? Clock::now() : Clock::time_point{}; };
+    const Ring::Place place = feed_.ring_->place(job.run, job.place);
     const auto start = now();
-    const std::uint64_t index = order_.sample_at(claim.epoch, claim.position);
-    const Sample sample = feed_.source_->read(index, buffer_).value();
+    const Sample sample = feed_.source_->read(job.index, buffer_).value();
     const auto was_read = now();
-    const SampleKey key{.seed = feed_.options_.seed, .epoch = claim.epoch, .sample = index};
-    const ImageView image = augment(claim, sample.image, key);
+    const SampleKey key{.seed = feed_.options_.seed, .epoch = job.run.epoch, .sample = job.index};
+    const ImageView image = augment(place.pixels, sample.image, key);
     const auto was_augmented = now();
     if (feed_.options_.pixel_type == PixelType::kF32) {
-      normalise(reinterpret_cast<float*>(claim.pixels.data()), image, feed_.options_.normalisation);
+      normalise(reinterpret_cast<float*>(place.pixels.data()), image, feed_.options_.normalisation);
     }
-    *claim.label = sample.label;
-    *claim.index = index;
+    *place.label = sample.label;
+    *place.index = job.index;
     if (timed) times_.add_stages(was_read - start, was_augmented - was_read, now() - was_augmented);
     times_.count_sample();
   }
 
   // Bytes go straight into the batch; floats are made from bytes that lie in the scratch image.
-  ImageView augment(const Ring::Claim& claim, const ImageView& image, const SampleKey& key) {
+  ImageView augment(std::span<std::byte> pixels, const ImageView& image, const SampleKey& key) {
     STOKER_INVARIANT(image.shape == feed_.source_->shape(), "a sample of another shape");
     if (feed_.options_.pixel_type == PixelType::kU8) {
-      const MutableImageView out{reinterpret_cast<std::uint8_t*>(claim.pixels.data()), image.shape,
+      const MutableImageView out{reinterpret_cast<std::uint8_t*>(pixels.data()), image.shape,
                                  image.shape.bytes_per_row()};
       feed_.policy_.apply(out, image, key, scratch_);
       return out;
@@ -119,6 +154,8 @@ class Feed::Worker {
   const Feed& feed_;
   WorkerTimes& times_;
   EpochOrder::Reader order_;
+  Ring::Run run_;  // where next_job() is
+  std::uint32_t next_place_ = 0;
   SampleBuffer buffer_;
   AugmentScratch scratch_;
   Image augmented_;
@@ -133,7 +170,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
   ring_ = std::make_shared<Ring>(
       BatchPlan(plan_options(options, source_->size())),
       BatchLayout{.shape = source_->shape(), .pixel_type = options.pixel_type, .capacity = 0},
-      resolve_ring(options.ring_batches, workers()), options.make_memory);
+      resolve_ring(options.ring_batches, workers()), workers(), options.make_memory);
   threads_.reserve(times_.size());
   try {
     for (std::size_t i = 0; i < times_.size(); ++i) {

@@ -37,6 +37,26 @@ void check_size(const BatchLayout& layout, std::uint32_t batches) {
   }
 }
 
+// Small samples come in runs, but each worker gets at least two runs of a batch.
+std::uint32_t run_length(const BatchLayout& layout, std::uint32_t workers) {
+  constexpr std::size_t kRunBytes = 16 << 10, kMostPlaces = 16;
+  const auto by_size = static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(kRunBytes / layout.shape.bytes(), 1, kMostPlaces));
+  return std::clamp(layout.capacity / (2 * workers), 1U, by_size);
+}
+
+constexpr std::size_t kMostPrefetched = 8 << 10;  // more would push out what is being worked on
+
+void prefetch_for_writing(const std::byte* line) noexcept {
+#if defined(__x86_64__)
+  // The compiler would emit a prefetch for reading unless it may assume a newer CPU; older ones
+  // take this instruction as no operation.
+  asm volatile("prefetchw %0" : : "m"(*line));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 template <class Ready>
 void timed_wait(Gate& gate, std::uint64_t* slept_ns, Ready ready) {
   if (ready()) return;  // the usual case pays no clock
@@ -55,16 +75,18 @@ void Batch::release() noexcept {
   ring_.reset();
 }
 
-Ring::Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches,
+Ring::Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches, int workers,
            const MakeBatchMemory& make_memory)
     : plan_(plan),
       layout_(layout),
       cells_(batches),
       finished_(batches),
       next_batch_(plan.first_batch()) {
-  STOKER_INVARIANT(batches > 0, "a ring needs a batch");
+  STOKER_INVARIANT(batches > 0 && workers > 0, "{} batches, {} workers", batches, workers);
   layout_.capacity = plan.capacity();
   check_size(layout_, batches);
+  places_per_run_ = run_length(layout_, static_cast<std::uint32_t>(workers));
+  runs_per_batch_ = (layout_.capacity + places_per_run_ - 1) / places_per_run_;
   bytes_per_batch_ = parts_of(layout_).bytes;
   memory_ = make_memory(bytes_per_batch_ * batches);
   for (std::uint64_t batch = plan.first_batch(); batch < plan.first_batch() + batches; ++batch) {
@@ -86,52 +108,62 @@ BatchSpans Ring::spans_of(std::uint64_t batch) noexcept {
           .indices = {reinterpret_cast<std::uint64_t*>(base + parts.indices), layout_.capacity}};
 }
 
-Ring::Claim Ring::claim_at(std::uint64_t batch, std::uint32_t slot,
-                           const BatchPlan::Share& share) noexcept {
-  const BatchSpans spans = spans_of(batch);
-  const std::size_t bytes = layout_.bytes_per_sample();
-  return {.batch = batch,
-          .slot = slot,
-          .empty = share.count == 0,
-          .epoch = share.epoch,
-          .position = share.first_position + std::uint64_t{slot} * plan_.ranks(),
-          .pixels = spans.pixels.subspan(slot * bytes, bytes),
+std::optional<Ring::Run> Ring::reserve() {
+  while (true) {
+    // Relaxed: the counter only has to give each number once; `writable` orders the memory.
+    const std::uint64_t number = next_run_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t batch = plan_.first_batch() + number / runs_per_batch_;
+    if (batch >= plan_.end_batch()) return std::nullopt;
+    // A short batch has fewer runs than numbers; an empty one has a single run, so that somebody
+    // finishes it.
+    const BatchPlan::Share share = plan_.share(batch);
+    const auto first_slot = static_cast<std::uint32_t>(number % runs_per_batch_) * places_per_run_;
+    if (first_slot >= std::max(1U, share.count)) continue;
+    return Run{.batch = batch,
+               .first_slot = first_slot,
+               .count = std::min(places_per_run_, share.count - first_slot),
+               .epoch = share.epoch,
+               .first_position = share.first_position + std::uint64_t{first_slot} * plan_.ranks()};
+  }
+}
+
+bool Ring::open(const Run& run, std::uint64_t* slept_ns) {
+  const Cell& cell = cell_of(run.batch);
+  timed_wait(has_room_, slept_ns,
+             [&] { return stopped_.load() || cell.writable.load() == run.batch; });
+  return !stopped_.load();
+}
+
+Ring::Place Ring::place(const Run& run, std::uint32_t i) noexcept {
+  const BatchSpans spans = spans_of(run.batch);
+  const std::size_t slot = run.first_slot + i, bytes = layout_.bytes_per_sample();
+  return {.pixels = spans.pixels.subspan(slot * bytes, bytes),
           .label = &spans.labels[slot],
           .index = &spans.indices[slot]};
 }
 
-std::optional<Ring::Claim> Ring::claim(std::uint64_t* slept_ns) {
-  while (true) {
-    // Relaxed: the counter only has to give each number once; `writable` orders the memory.
-    const std::uint64_t place = next_place_.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t batch = plan_.first_batch() + place / layout_.capacity;
-    const auto slot = static_cast<std::uint32_t>(place % layout_.capacity);
-    if (batch >= plan_.end_batch()) return std::nullopt;
-    // A short batch has fewer places than numbers. Nobody waits for a number that is no place: its
-    // batch may be read and gone by now. An empty batch has one place, so that somebody finishes
-    // it.
-    const BatchPlan::Share share = plan_.share(batch);
-    if (slot >= std::max(1U, share.count)) continue;
-    const Cell& cell = cell_of(batch);
-    timed_wait(has_room_, slept_ns,
-               [&] { return stopped_.load() || cell.writable.load() == batch; });
-    if (stopped_.load()) return std::nullopt;
-    return claim_at(batch, slot, share);
-  }
+void Ring::prefetch(const Run& run, std::uint32_t i) noexcept {
+  if (cell_of(run.batch).writable.load(std::memory_order_relaxed) != run.batch) return;
+  const auto pixels = place(run, i).pixels;
+  const std::size_t bytes = std::min(pixels.size(), kMostPrefetched);
+  for (std::size_t byte = 0; byte < bytes; byte += 64) prefetch_for_writing(pixels.data() + byte);
 }
 
-void Ring::finish(const Claim& claim) {
-  Cell& cell = cell_of(claim.batch);
-  // Releases this place's bytes, and acquires those of the others for whoever is last.
-  if (cell.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.put(claim.batch);
-}
-
-void Ring::fail(const Claim& claim, std::exception_ptr error) {
-  Cell& cell = cell_of(claim.batch);
+void Ring::fail(const Run& run, std::uint32_t i, std::exception_ptr error) {
+  Cell& cell = cell_of(run.batch);
+  const std::uint32_t slot = run.first_slot + i;
   const std::lock_guard lock(cell.error_mutex);
-  if (cell.error != nullptr && cell.error_slot < claim.slot) return;
+  if (cell.error != nullptr && cell.error_slot < slot) return;
   cell.error = std::move(error);
-  cell.error_slot = claim.slot;
+  cell.error_slot = slot;
+}
+
+void Ring::finish(const Run& run) {
+  const std::uint32_t places = std::max(1U, run.count);
+  // Releases these places' bytes, and acquires those of the others for whoever is last.
+  const std::uint32_t before =
+      cell_of(run.batch).unfinished.fetch_sub(places, std::memory_order_acq_rel);
+  if (before == places) finished_.put(run.batch);
 }
 
 std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {

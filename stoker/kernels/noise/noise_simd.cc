@@ -53,23 +53,39 @@ SharedInput share(const RngStream& stream) {
   return shared;
 }
 
+// The upper half of every lane, in the lower half. A shuffle, not a shift: on x86 shifts compete
+// with the multiplications for one port, shuffles have another.
+HWY_INLINE V64 upper_half(V64 a) {
+  return hn::BitCast(D64(), hn::Shuffle2301(hn::BitCast(D32(), a)));
+}
+
 // One Philox block a lane. Words lie in the low halves; what stands above them is never read.
-HWY_INLINE BlockPair philox_blocks(V64 block_index, const SharedInput& shared) {
+struct State {
+  V64 c0, c1, c2, c3;
+};
+
+HWY_INLINE State first_state(std::uint64_t first_block, const SharedInput& shared) {
   const D64 d;
-  V64 c0 = block_index;
-  V64 c1 = hn::Set(d, shared.counter[1]), c2 = hn::Set(d, shared.counter[2]);
-  V64 c3 = hn::Set(d, shared.counter[3]);
-  const V64 m0 = hn::Set(d, philox::kMultiplier0), m1 = hn::Set(d, philox::kMultiplier1);
-  for (int round = 0; round < philox::kRounds; ++round) {
-    const V64 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
-    c0 = hn::Xor(hn::ShiftRight<32>(p1), hn::Xor(c1, hn::Set(d, shared.keys0[round])));
-    c1 = p1;
-    c2 = hn::Xor(hn::ShiftRight<32>(p0), hn::Xor(c3, hn::Set(d, shared.keys1[round])));
-    c3 = p0;
-  }
-  const V64 low = hn::Set(d, 0xFFFFFFFF);
-  return {.words01 = hn::Or(hn::And(c0, low), hn::ShiftLeft<32>(c1)),
-          .words23 = hn::Or(hn::And(c2, low), hn::ShiftLeft<32>(c3))};
+  return {.c0 = hn::Iota(d, first_block),
+          .c1 = hn::Set(d, shared.counter[1]),
+          .c2 = hn::Set(d, shared.counter[2]),
+          .c3 = hn::Set(d, shared.counter[3])};
+}
+
+HWY_INLINE void do_round(State& s, V64 key0, V64 key1) {
+  const D64 d;
+  const V64 p0 = multiply_low(s.c0, hn::Set(d, philox::kMultiplier0));
+  const V64 p1 = multiply_low(s.c2, hn::Set(d, philox::kMultiplier1));
+  s.c0 = hn::Xor(upper_half(p1), hn::Xor(s.c1, key0));
+  s.c1 = p1;
+  s.c2 = hn::Xor(upper_half(p0), hn::Xor(s.c3, key1));
+  s.c3 = p0;
+}
+
+HWY_INLINE BlockPair join_words(const State& s) {
+  const V64 low = hn::Set(D64(), 0xFFFFFFFF);
+  return {.words01 = hn::Or(hn::And(s.c0, low), hn::ShiftLeft<32>(s.c1)),
+          .words23 = hn::Or(hn::And(s.c2, low), hn::ShiftLeft<32>(s.c3))};
 }
 
 // Adds noise to as many values as a vector has 16-bit lanes.
@@ -86,31 +102,42 @@ HWY_INLINE void apply(std::uint8_t* values, V64 bits, std::uint16_t amplitude) {
   hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<7>(sum)), d8, values);
 }
 
-HWY_INLINE void add_noise_tile(std::uint8_t* values, std::size_t tile, std::uint16_t amplitude,
-                               const SharedInput& shared) {
+HWY_INLINE void apply_block(std::uint8_t* values, const State& state, std::uint16_t amplitude) {
+  const BlockPair bits = join_words(state);
+  apply(values, bits.words01, amplitude);
+  apply(values + 32, bits.words23, amplitude);
+}
+
+// Two tiles at once: the rounds of one depend on each other, those of two do not.
+HWY_INLINE void add_noise_tiles(std::uint8_t* values, std::size_t tile, std::uint16_t amplitude,
+                                const SharedInput& shared) {
   const D64 d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t block = 0; block < 8; block += lanes) {
-    const V64 index = hn::Iota(d, tile * 8 + block);
-    const BlockPair bits = philox_blocks(index, shared);
-    apply(values + block * 4, bits.words01, amplitude);
-    apply(values + 32 + block * 4, bits.words23, amplitude);
+  for (std::size_t block = 0; block < 8; block += hn::Lanes(d)) {
+    State a = first_state(tile * 8 + block, shared);
+    State b = first_state(tile * 8 + 8 + block, shared);
+    for (int round = 0; round < philox::kRounds; ++round) {
+      const V64 key0 = hn::Set(d, shared.keys0[round]), key1 = hn::Set(d, shared.keys1[round]);
+      do_round(a, key0, key1);
+      do_round(b, key0, key1);
+    }
+    apply_block(values + block * 4, a, amplitude);
+    apply_block(values + 64 + block * 4, b, amplitude);
   }
 }
 
 void add_noise_simd(std::uint8_t* values, std::size_t count, std::uint16_t amplitude,
                     const RngStream& stream) {
+  constexpr std::size_t kStep = 128;  // two tiles
   const SharedInput shared = share(stream);
-  std::size_t tile = 0;
-  for (; (tile + 1) * 64 <= count; ++tile) {
-    add_noise_tile(values + tile * 64, tile, amplitude, shared);
+  std::size_t done = 0;
+  for (; done + kStep <= count; done += kStep) {
+    add_noise_tiles(values + done, done / 64, amplitude, shared);
   }
-  const std::size_t rest = count - tile * 64;
-  if (rest == 0) return;
-  std::uint8_t last[64] = {};
-  std::memcpy(last, values + tile * 64, rest);
-  add_noise_tile(last, tile, amplitude, shared);
-  std::memcpy(values + tile * 64, last, rest);
+  if (done == count) return;
+  std::uint8_t last[kStep] = {};
+  std::memcpy(last, values + done, count - done);
+  add_noise_tiles(last, done / 64, amplitude, shared);
+  std::memcpy(values + done, last, count - done);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR

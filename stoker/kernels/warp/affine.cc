@@ -45,12 +45,22 @@ SinCos sin_cos_degrees(double degrees) noexcept {
   const double rest = degrees - 90 * quarter;
   const double x = rest * 0.017453292519943295;  // pi / 180
   const double x2 = x * x;
-  // Taylor series to x^17 and x^16; for |x| <= pi/4 the next terms are below 1e-16.
-  double s = 1, c = 1;
-  for (int i = 16; i >= 2; i -= 2) {
-    s = 1 - s * (x2 / (i * (i + 1)));
-    c = 1 - c * (x2 / (i * (i - 1)));
-  }
+  // Taylor series to x^15 and x^16, from the last term on; for |x| <= pi/4 what follows is below
+  // 1e-16.
+  constexpr double kSine[] = {-1 / 1307674368000.0, 1 / 6227020800.0, -1 / 39916800.0, 1 / 362880.0,
+                              -1 / 5040.0,          1 / 120.0,        -1 / 6.0,        1.0};
+  constexpr double kCosine[] = {1 / 20922789888000.0,
+                                -1 / 87178291200.0,
+                                1 / 479001600.0,
+                                -1 / 3628800.0,
+                                1 / 40320.0,
+                                -1 / 720.0,
+                                1 / 24.0,
+                                -1 / 2.0,
+                                1.0};
+  double s = 0, c = 0;
+  for (const double coefficient : kSine) s = s * x2 + coefficient;
+  for (const double coefficient : kCosine) c = c * x2 + coefficient;
   s *= x;
   switch (static_cast<std::int64_t>(quarter) & 3) {
     case 0:

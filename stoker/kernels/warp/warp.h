@@ -19,11 +19,12 @@
 
 namespace stoker {
 
-// Memory of one thread: the input with a black border, so that the inner loop needs no test for the
-// border. The border is drawn again only when the shape changes.
+// Memory of one thread, kept from image to image: the input with a black border, which is drawn
+// again only when the shape changes; for small images pairs of pixels instead (warp_input.h).
 struct WarpScratch {
   ImageShape shape;
   std::vector<std::uint8_t> bordered;
+  std::vector<std::uint16_t> pairs;
 };
 
 void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAffine& map,

@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "stoker/kernels/warp/detail/bordered_input.h"
+#include "stoker/kernels/warp/detail/warp_input.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker::HWY_NAMESPACE {
@@ -16,14 +16,21 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 
 // No vectors here: the caller takes the plain loop.
-bool warp_simd(const MutableImageView&, const detail::BorderedInput&, const FixedAffine&) {
+bool warp_bordered(const MutableImageView&, const detail::BorderedInput&, const FixedAffine&) {
   return false;
 }
+bool warp_pairs(const MutableImageView&, const detail::PairInput&, const FixedAffine&) {
+  return false;
+}
+void make_pairs(const ImageView&, std::uint16_t*, std::size_t) {}
 
 #else
 
 using D32 = hn::ScalableTag<std::int32_t>;
 using V32 = hn::Vec<D32>;
+
+using detail::BorderedInput;
+using detail::PairInput;
 
 // Four bytes from each of the given places, which have no alignment.
 HWY_INLINE V32 gather_bytes(D32 d, const std::uint8_t* base, V32 offsets) {
@@ -51,112 +58,201 @@ HWY_INLINE V32 pair_bytes(D32 d, V32 top, V32 bottom) {
   return hn::Or(low, hn::And(high, hn::Set(d, 0xFF0000)));
 }
 
-// Where one vector of output pixels lies in the input.
+// One vector of output pixels: where each lies in the input, in steps of 2^-16 pixel.
 struct Places {
-  V32 offset;  // bytes from pixel (0, 0) to the upper left neighbour
-  V32 fx, fy;  // weights of the right and the lower neighbour, 0..255
+  V32 x, y;
 };
 
-using detail::BorderedInput;
-
-template <int kChannels>
-HWY_INLINE Places find_places(D32 d, const BorderedInput& in, V32 fixed_x, V32 fixed_y) {
-  // Beyond the border everything is black: the clamped neighbours are, too.
-  const V32 outside = hn::Set(d, -2);
-  const V32 x =
-      hn::Min(hn::Max(hn::ShiftRight<kFractionBits>(fixed_x), outside), hn::Set(d, in.width));
-  const V32 y =
-      hn::Min(hn::Max(hn::ShiftRight<kFractionBits>(fixed_y), outside), hn::Set(d, in.height));
-  const V32 weight_mask = hn::Set(d, 255);
-  constexpr int kDrop = kFractionBits - kWeightBits;
-  const V32 x_bytes = kChannels == 1 ? x : hn::Add(hn::Add(x, x), x);
-  return {.offset = hn::Add(hn::Mul(y, hn::Set(d, in.bytes_per_row)), x_bytes),
-          .fx = hn::And(hn::ShiftRight<kDrop>(fixed_x), weight_mask),
-          .fy = hn::And(hn::ShiftRight<kDrop>(fixed_y), weight_mask)};
+// The whole pixel to the left or above. Beyond `limit` and -2 everything is black, so nothing lies
+// further.
+template <bool kClamp>
+HWY_INLINE V32 whole_pixel(D32 d, V32 fixed, std::int32_t limit) {
+  const V32 pixel = hn::ShiftRight<kFractionBits>(fixed);
+  if constexpr (!kClamp) return pixel;
+  return hn::Min(hn::Max(pixel, hn::Set(d, -2)), hn::Set(d, limit));
 }
 
-// `left` and `right` hold the upper and the lower neighbour's value as two 16-bit numbers a lane.
-// Across first, both rows in one multiplication: at most 255 * 256, which 16 bits hold.
-HWY_INLINE V32 blend(D32 d, V32 left, V32 right, const Places& places) {
+// The weight of the right or lower neighbour, 0..255, in both halves of each lane. It is the second
+// byte of the place: one shuffle puts it where it is needed.
+HWY_INLINE V32 weight_twice(D32 d, V32 fixed) {
+  static_assert(kFractionBits == 16 && kWeightBits == 8);
+  constexpr std::uint8_t kNone = 0x80;
+  alignas(16) static constexpr std::uint8_t kSecondBytes[16] = {
+      1, kNone, 1, kNone, 5, kNone, 5, kNone, 9, kNone, 9, kNone, 13, kNone, 13, kNone};
+  const hn::Repartition<std::uint8_t, D32> d8;
+  return hn::BitCast(
+      d, hn::TableLookupBytesOr0(hn::BitCast(d8, fixed), hn::LoadDup128(d8, kSecondBytes)));
+}
+
+constexpr std::int32_t kHalf = 1 << 15;  // rounds the last shift to the nearest
+
+// first (256 - weight) + second weight + kHalf, where each lane of `both` holds the first below the
+// second, 16 bits each, and each lane of `weight` the weight twice.
+HWY_INLINE V32 blend_halves(D32 d, V32 both, V32 weight) {
+#if HWY_ARCH_X86
+  // One instruction multiplies both pairs and adds them, but reads signed numbers: shift them down
+  // by 2^15 and the sum, whose weights add up to 256, back up. In the low halves, 256 - weight is
+  // the complement plus 257.
+  const hn::Repartition<std::int16_t, D32> di16;
+  const auto weights = hn::Add(hn::BitCast(di16, hn::Xor(weight, hn::Set(d, 0xFFFF))),
+                               hn::BitCast(di16, hn::Set(d, 257)));
+  const auto lowered =
+      hn::BitCast(di16, hn::Xor(both, hn::Set(d, static_cast<std::int32_t>(0x80008000))));
+  V32 unused = hn::Zero(d);
+  return hn::ReorderWidenMulAccumulate(d, lowered, weights, hn::Set(d, (1 << 23) + kHalf), unused);
+#else
+  const V32 first = hn::And(both, hn::Set(d, 0xFFFF)), single = hn::And(weight, hn::Set(d, 0xFFFF));
+  const V32 second =
+      hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<D32>(), both)));
+  return hn::Add(hn::Add(hn::ShiftLeft<8>(first), hn::Set(d, kHalf)),
+                 hn::Mul(hn::Sub(second, first), single));
+#endif
+}
+
+// Bilinear interpolation in two steps, in either direction first: nothing is rounded in between.
+// `near` and `far` hold two values a lane, 16 bits each; step one blends near and far by `weight1`
+// (at most 255 * 256, which 16 bits hold), step two the two results by `weight2`.
+HWY_INLINE auto blend(D32 d, V32 near, V32 far, V32 weight1, V32 weight2) {
   const hn::Repartition<std::uint16_t, D32> d16;
-  const V32 fx_twice = hn::Or(places.fx, hn::ShiftLeft<16>(places.fx));
-  const auto right_weight = hn::BitCast(d16, fx_twice);
-  const auto left_weight = hn::Sub(hn::Set(d16, 256), right_weight);
-  const auto across = hn::BitCast(d, hn::Add(hn::Mul(hn::BitCast(d16, left), left_weight),
-                                             hn::Mul(hn::BitCast(d16, right), right_weight)));
-  const V32 top = hn::And(across, hn::Set(d, 0xFFFF));
-  const V32 bottom =
-      hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<D32>(), across)));
-  // top (256 - fy) + bottom fy, with one multiplication
-  const V32 down = hn::Add(hn::ShiftLeft<8>(top), hn::Mul(hn::Sub(bottom, top), places.fy));
-  return hn::ShiftRight<16>(hn::Add(down, hn::Set(d, 1 << 15)));
-}
-
-HWY_INLINE void warp_vector_grey(D32 d, std::uint8_t* out, const BorderedInput& in,
-                                 const Places& p) {
-  const V32 top = gather_bytes(d, in.origin, p.offset);
-  const V32 bottom = gather_bytes(d, in.origin + in.bytes_per_row, p.offset);
-  const V32 value = blend(d, pair_bytes<0>(d, top, bottom), pair_bytes<1>(d, top, bottom), p);
+  const auto far_weight = hn::BitCast(d16, weight1);
+  const auto near_weight = hn::Sub(hn::Set(d16, 256), far_weight);
+  const V32 both = hn::BitCast(d, hn::Add(hn::Mul(hn::BitCast(d16, near), near_weight),
+                                          hn::Mul(hn::BitCast(d16, far), far_weight)));
+  const hn::RebindToUnsigned<D32> du32;
   const hn::Rebind<std::uint8_t, D32> d8;
-  hn::StoreU(hn::DemoteTo(d8, value), d8, out);
+  return hn::TruncateTo(d8, hn::ShiftRight<16>(hn::BitCast(du32, blend_halves(d, both, weight2))));
 }
 
-template <int kChannel>
-HWY_INLINE auto warp_channel(D32 d, V32 p00, V32 p01, V32 p10, V32 p11, const Places& p) {
-  const hn::Rebind<std::uint8_t, D32> d8;
-  return hn::DemoteTo(
-      d8, blend(d, pair_bytes<kChannel>(d, p00, p10), pair_bytes<kChannel>(d, p01, p11), p));
-}
+// A warp of pairs: one gather a vector. Down first, as the pairs lie.
+template <bool kClamp>
+struct WarpPairs {
+  const PairInput in;
+  static constexpr int kChannels = 1;
 
-HWY_INLINE void warp_vector_rgb(D32 d, std::uint8_t* out, const BorderedInput& in,
-                                const Places& p) {
-  const V32 p00 = gather_bytes(d, in.origin, p.offset);
-  const V32 p01 = gather_bytes(d, in.origin + 3, p.offset);
-  const V32 p10 = gather_bytes(d, in.origin + in.bytes_per_row, p.offset);
-  const V32 p11 = gather_bytes(d, in.origin + in.bytes_per_row + 3, p.offset);
-  const hn::Rebind<std::uint8_t, D32> d8;
-  hn::StoreInterleaved3(warp_channel<0>(d, p00, p01, p10, p11, p),
-                        warp_channel<1>(d, p00, p01, p10, p11, p),
-                        warp_channel<2>(d, p00, p01, p10, p11, p), d8, out);
-}
+  HWY_INLINE void operator()(D32 d, std::uint8_t* out, const Places& p) const {
+    const V32 x = whole_pixel<kClamp>(d, p.x, in.width), y = whole_pixel<kClamp>(d, p.y, in.height);
+    const V32 place = hn::Add(hn::ShiftLeftSame(y, in.log2_places_per_row), x);
+    const V32 quads =
+        gather_bytes(d, reinterpret_cast<const std::uint8_t*>(in.origin), hn::Add(place, place));
+    const V32 low_bytes = hn::Set(d, 0x00FF00FF);
+    const V32 top = hn::And(quads, low_bytes),
+              bottom = hn::And(hn::ShiftRight<8>(quads), low_bytes);
+    const hn::Rebind<std::uint8_t, D32> d8;
+    hn::StoreU(blend(d, top, bottom, weight_twice(d, p.y), weight_twice(d, p.x)), d8, out);
+  }
+};
 
-// The output is at least one vector wide; the last vector of a row overlaps the one before.
+// Bytes from pixel (0, 0) to the upper left neighbour.
 template <int kChannels>
-void warp_rows(const MutableImageView& out, const BorderedInput& in, const FixedAffine& map) {
+HWY_INLINE V32 offset_of(D32 d, const BorderedInput& in, const Places& p) {
+  const V32 x = whole_pixel<true>(d, p.x, in.width), y = whole_pixel<true>(d, p.y, in.height);
+  const V32 x_bytes = kChannels == 1 ? x : hn::Add(hn::Add(x, x), x);
+  return hn::Add(hn::Mul(y, hn::Set(d, in.bytes_per_row)), x_bytes);
+}
+
+// A warp of grey pixels: two gathers, one for each row.
+struct WarpGrey {
+  const BorderedInput in;
+  static constexpr int kChannels = 1;
+
+  HWY_INLINE void operator()(D32 d, std::uint8_t* out, const Places& p) const {
+    const V32 offset = offset_of<kChannels>(d, in, p);
+    const V32 top = gather_bytes(d, in.origin, offset);
+    const V32 bottom = gather_bytes(d, in.origin + in.bytes_per_row, offset);
+    const hn::Rebind<std::uint8_t, D32> d8;
+    hn::StoreU(blend(d, pair_bytes<0>(d, top, bottom), pair_bytes<1>(d, top, bottom),
+                     weight_twice(d, p.x), weight_twice(d, p.y)),
+               d8, out);
+  }
+};
+
+// A warp of colours: a gather for each of the four neighbours.
+struct WarpRgb {
+  const BorderedInput in;
+  static constexpr int kChannels = 3;
+
+  HWY_INLINE void operator()(D32 d, std::uint8_t* out, const Places& p) const {
+    const V32 offset = offset_of<kChannels>(d, in, p);
+    const V32 p00 = gather_bytes(d, in.origin, offset);
+    const V32 p01 = gather_bytes(d, in.origin + 3, offset);
+    const V32 p10 = gather_bytes(d, in.origin + in.bytes_per_row, offset);
+    const V32 p11 = gather_bytes(d, in.origin + in.bytes_per_row + 3, offset);
+    const V32 fx = weight_twice(d, p.x), fy = weight_twice(d, p.y);
+    const hn::Rebind<std::uint8_t, D32> d8;
+    hn::StoreInterleaved3(blend(d, pair_bytes<0>(d, p00, p10), pair_bytes<0>(d, p01, p11), fx, fy),
+                          blend(d, pair_bytes<1>(d, p00, p10), pair_bytes<1>(d, p01, p11), fx, fy),
+                          blend(d, pair_bytes<2>(d, p00, p10), pair_bytes<2>(d, p01, p11), fx, fy),
+                          d8, out);
+  }
+};
+
+// Vector by vector over all rows; the last vector of a row overlaps the one before. False where the
+// output is narrower than a vector. `warp` is a copy: pixels written could otherwise be part of it,
+// for all the compiler knows, and it would read it again for every vector.
+template <class WarpVector>
+HWY_INLINE bool warp_rows(const MutableImageView& out, const FixedAffine& map,
+                          const WarpVector warp) {
   const D32 d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const int last = out.shape.width - lanes;
+  if (last < 0) return false;
+  const auto at = [&](std::int64_t per_lane, std::int64_t start) HWY_ATTR {
+    return hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(per_lane))),
+                   hn::Set(d, static_cast<std::int32_t>(start)));
+  };
+  const V32 next_row_x = hn::Set(d, static_cast<std::int32_t>(map.xy));
+  const V32 next_row_y = hn::Set(d, static_cast<std::int32_t>(map.yy));
   const auto xx = static_cast<std::int32_t>(map.xx), yx = static_cast<std::int32_t>(map.yx);
-  const V32 lane = hn::Iota(d, 0);
-  const V32 lane_x = hn::Mul(lane, hn::Set(d, xx)), lane_y = hn::Mul(lane, hn::Set(d, yx));
-  for (int y = 0; y < out.shape.height; ++y) {
-    std::uint8_t* out_row = out.row(y);
-    const auto row_x = static_cast<std::int32_t>(map.xy * y + map.x0);
-    const auto row_y = static_cast<std::int32_t>(map.yy * y + map.y0);
+  const int height = out.shape.height;
+  const std::size_t bytes_per_row = out.bytes_per_row;
+  std::uint8_t* out_row = out.data;
+  Places first{.x = at(map.xx, map.x0), .y = at(map.yx, map.y0)};
+  for (int y = 0; y < height; ++y, out_row += bytes_per_row) {
     for (int x = 0;;) {
-      const V32 fixed_x = hn::Add(hn::Set(d, row_x + x * xx), lane_x);
-      const V32 fixed_y = hn::Add(hn::Set(d, row_y + x * yx), lane_y);
-      const Places places = find_places<kChannels>(d, in, fixed_x, fixed_y);
-      if constexpr (kChannels == 1) {
-        warp_vector_grey(d, out_row + x, in, places);
-      } else {
-        warp_vector_rgb(d, out_row + 3 * x, in, places);
-      }
+      const Places places{.x = hn::Add(first.x, hn::Set(d, x * xx)),
+                          .y = hn::Add(first.y, hn::Set(d, x * yx))};
+      warp(d, out_row + x * WarpVector::kChannels, places);
       if (x == last) break;
       x = x + lanes < last ? x + lanes : last;
     }
+    first = {.x = hn::Add(first.x, next_row_x), .y = hn::Add(first.y, next_row_y)};
+  }
+  return true;
+}
+
+bool warp_bordered(const MutableImageView& out, const BorderedInput& in, const FixedAffine& map) {
+  return out.shape.channels == 1 ? warp_rows(out, map, WarpGrey{in})
+                                 : warp_rows(out, map, WarpRgb{in});
+}
+
+bool warp_pairs(const MutableImageView& out, const PairInput& in, const FixedAffine& map) {
+  return in.reaches_beyond_border ? warp_rows(out, map, WarpPairs<true>{in})
+                                  : warp_rows(out, map, WarpPairs<false>{in});
+}
+
+// One row of pairs, 16 at a time, the last ones twice. width >= 16.
+HWY_INLINE void pair_row(const std::uint8_t* top, const std::uint8_t* bottom, std::uint16_t* out,
+                         int width) {
+  const hn::Full128<std::uint8_t> d;
+  for (int x = 0;;) {
+    const auto t = hn::LoadU(d, top + x), b = hn::LoadU(d, bottom + x);
+    auto* out_bytes = reinterpret_cast<std::uint8_t*>(out + x);
+    hn::StoreU(hn::InterleaveLower(d, t, b), d, out_bytes);
+    hn::StoreU(hn::InterleaveUpper(d, t, b), d, out_bytes + 16);
+    if (x == width - 16) return;
+    x = x + 16 < width - 16 ? x + 16 : width - 16;
   }
 }
 
-// False where the output is too narrow for a vector.
-bool warp_simd(const MutableImageView& out, const BorderedInput& in, const FixedAffine& map) {
-  if (out.shape.width < static_cast<int>(hn::Lanes(D32()))) return false;
-  if (out.shape.channels == 1) {
-    warp_rows<1>(out, in, map);
-  } else {
-    warp_rows<3>(out, in, map);
+// `origin` is place (0, 0); the row above it pairs black with the first row of the image.
+void make_pairs(const ImageView& in, std::uint16_t* origin, std::size_t places_per_row) {
+  const int width = in.shape.width, height = in.shape.height;
+  alignas(16) static constexpr std::uint8_t kBlack[detail::kMaxPairWidth] = {};
+  for (int y = -1; y < height; ++y) {
+    const std::uint8_t* top = y < 0 ? kBlack : in.row(y);
+    const std::uint8_t* bottom = y + 1 < height ? in.row(y + 1) : kBlack;
+    pair_row(top, bottom, origin + y * static_cast<std::ptrdiff_t>(places_per_row), width);
   }
-  return true;
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -166,6 +262,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "stoker/core/error.h"
@@ -174,10 +271,14 @@ HWY_AFTER_NAMESPACE();
 namespace stoker {
 namespace {
 
-HWY_EXPORT(warp_simd);
+HWY_EXPORT(warp_bordered);
+HWY_EXPORT(warp_pairs);
+HWY_EXPORT(make_pairs);
 constexpr int kBorder = 2;                              // black pixels on every side
+constexpr int kPairBorder = 16;                         // of pairs: most small changes stay within
 constexpr int kOverrun = 4;                             // a gather reads three bytes past a pixel
 constexpr std::int64_t kReach = std::int64_t{1} << 29;  // in 2^-16 pixel: differences fit 31 bits
+constexpr std::size_t kMaxPairBytes = 24 << 10;         // half of a usual first-level cache
 
 // Sixteen bytes at a time, the last ones twice: rows are short, and a call of memcpy costs as much.
 void copy_row(std::uint8_t* out, const std::uint8_t* in, std::size_t bytes) {
@@ -205,16 +306,64 @@ detail::BorderedInput add_border(const ImageView& in, WarpScratch& scratch) {
           .height = in.shape.height};
 }
 
-// A linear map is largest at a corner, so four places tell whether 32 bits hold them all.
-bool fits_32_bits(const ImageShape& out, const ImageShape& in, const FixedAffine& map) {
-  if (in.height > (1 << 13) || in.width > (1 << 13)) return false;
-  for (const std::int64_t x : {0, out.width - 1}) {
-    for (const std::int64_t y : {0, out.height - 1}) {
-      if (std::abs(map.xx * x + map.xy * y + map.x0) >= kReach) return false;
-      if (std::abs(map.yx * x + map.yy * y + map.y0) >= kReach) return false;
-    }
+// Rows of a power of two, so that a shift finds them.
+int log2_pairs_per_row(const ImageShape& shape) {
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(shape.width + 2 * kPairBorder - 1)));
+}
+std::size_t pair_count(const ImageShape& shape) {
+  return static_cast<std::size_t>(shape.height + 2 * kPairBorder) << log2_pairs_per_row(shape);
+}
+bool pairs_pay(const ImageShape& shape) {
+  return shape.channels == 1 && shape.width >= 16 && shape.width <= detail::kMaxPairWidth &&
+         pair_count(shape) * sizeof(std::uint16_t) <= kMaxPairBytes;
+}
+
+// The least and the greatest place that a map reaches: a linear map has them at corners.
+struct Reach {
+  std::int64_t low, high;
+};
+Reach reach(std::int64_t per_x, std::int64_t per_y, std::int64_t start, const ImageShape& out) {
+  const std::int64_t x = per_x * (out.width - 1), y = per_y * (out.height - 1);
+  return {.low = start + std::min<std::int64_t>(x, 0) + std::min<std::int64_t>(y, 0),
+          .high = start + std::max<std::int64_t>(x, 0) + std::max<std::int64_t>(y, 0)};
+}
+
+// Whether all places, with their right or lower neighbours, lie within `border` pixels of [0,
+// size).
+bool within(const Reach& reach, std::int64_t size, std::int64_t border) {
+  return reach.low >> kFractionBits >= -border && (reach.high >> kFractionBits) + 1 < size + border;
+}
+
+detail::PairInput pair_up(const ImageView& in, bool reaches_beyond_border, WarpScratch& scratch) {
+  const int log2_row = log2_pairs_per_row(in.shape);
+  if (scratch.shape != in.shape) {
+    scratch.pairs.assign(pair_count(in.shape), 0);
+    scratch.shape = in.shape;
   }
-  return true;
+  std::uint16_t* origin =
+      scratch.pairs.data() + (std::size_t{kPairBorder} << log2_row) + kPairBorder;
+  HWY_DYNAMIC_DISPATCH(make_pairs)(in, origin, std::size_t{1} << log2_row);
+  return {.origin = origin,
+          .log2_places_per_row = log2_row,
+          .width = in.shape.width,
+          .height = in.shape.height,
+          .reaches_beyond_border = reaches_beyond_border};
+}
+
+bool warp_fast(const MutableImageView& out, const ImageView& in, const FixedAffine& map,
+               WarpScratch& scratch) {
+  if (detail::use_reference_kernels()) return false;
+  const Reach x = reach(map.xx, map.xy, map.x0, out.shape),
+              y = reach(map.yx, map.yy, map.y0, out.shape);
+  const auto [height, width, channels] = in.shape;
+  const bool fits_32_bits = x.low > -kReach && x.high < kReach && y.low > -kReach &&
+                            y.high < kReach && height <= (1 << 13) && width <= (1 << 13);
+  if (!fits_32_bits) return false;
+  if (!pairs_pay(in.shape)) {
+    return HWY_DYNAMIC_DISPATCH(warp_bordered)(out, add_border(in, scratch), map);
+  }
+  const bool beyond = !within(x, width, kPairBorder) || !within(y, height, kPairBorder);
+  return HWY_DYNAMIC_DISPATCH(warp_pairs)(out, pair_up(in, beyond, scratch), map);
 }
 
 }  // namespace
@@ -223,11 +372,7 @@ void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAf
                  WarpScratch& scratch) {
   STOKER_INVARIANT(out.shape.channels == in.shape.channels, "{} and {} channels",
                    out.shape.channels, in.shape.channels);
-  if (!detail::use_reference_kernels() && fits_32_bits(out.shape, in.shape, map) &&
-      HWY_DYNAMIC_DISPATCH(warp_simd)(out, add_border(in, scratch), map)) {
-    return;
-  }
-  warp_affine_reference(out, in, map);
+  if (!warp_fast(out, in, map, scratch)) warp_affine_reference(out, in, map);
 }
 
 }  // namespace stoker
