@@ -9,20 +9,14 @@
 
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
+#include "stoker/pipeline/test_threads.h"
 
 namespace stoker {
 namespace {
 
 using test::MadeUpSource;
-
-int threads_now() {
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    static_cast<void>(entry);
-    ++count;
-  }
-  return count;
-}
+using test::threads_become;
+using test::threads_now;
 
 // Batches until the error, and its message.
 struct Ending {
@@ -65,7 +59,7 @@ TEST(FeedErrors, AnExceptionInAWorkerReachesTheReader) {
   EXPECT_EQ(ending.batches, 0);
   EXPECT_EQ(ending.sample_name, "made-up#3");
   EXPECT_THAT(ending.message, testing::HasSubstr("thrown on purpose"));
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 TEST(FeedErrors, TheReadersOwnExceptionEndsTheWorkers) {
@@ -77,7 +71,7 @@ TEST(FeedErrors, TheReadersOwnExceptionEndsTheWorkers) {
     throw std::runtime_error("the trainer failed");
   } catch (const std::runtime_error&) {
   }
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
@@ -88,7 +82,7 @@ TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
                        throw Error({.what = "no memory"});
                      }}),
                Error);
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 TEST(FeedStop, ABatchMayOutliveItsFeed) {
@@ -133,16 +127,16 @@ TEST(FeedStop, AThousandRandomStopsAndRestartsLoseNothing) {
     ASSERT_EQ(seen.size(), source->size()) << "epoch " << epoch;
     ++epoch;
   }
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 TEST(FeedStop, WorkersAreGoneWhenTheFeedIs) {
   const int before = threads_now();
   {
     Feed feed(std::make_shared<MadeUpSource>(1000), Policy(), {.workers = 5, .batch_size = 4});
-    EXPECT_EQ(threads_now(), before + 5);
+    EXPECT_TRUE(threads_become(before + 5));
   }
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 }  // namespace

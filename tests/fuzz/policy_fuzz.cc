@@ -1,4 +1,5 @@
-// libFuzzer target: any text is either an Error or a policy that reads its own text back and can be applied.
+// libFuzzer target: any text is either an Error or a policy that reads its own text back and can be
+// applied.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

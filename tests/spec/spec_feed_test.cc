@@ -15,15 +15,14 @@
 #include "stoker/core/cpu_budget.h"
 #include "stoker/data/batches.h"
 #include "stoker/pipeline/feed.h"
+#include "stoker/pipeline/test_threads.h"
 #include "tests/spec/spec_data.h"
 
 namespace stoker {
 namespace {
 
-int threads_now() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
-}
+using test::threads_become;
+using test::threads_now;
 
 // create_batches: every batch has batch_size samples, the last gets the remainder, none is lost;
 // and the other kind: number_of_batches random batches an epoch.
@@ -97,7 +96,7 @@ TEST(Spec, R07_WorkersLiveAsLongAsTheFeed) {
   const int before = threads_now();
   try {
     Feed feed(source, Policy::parse("mnist"), {.workers = 4, .batch_size = 100});
-    EXPECT_EQ(threads_now(), before + 4);
+    EXPECT_TRUE(threads_become(before + 4));
     std::uint64_t samples = 0;
     while (const auto batch = feed.next()) {
       samples += batch->size();
@@ -105,7 +104,7 @@ TEST(Spec, R07_WorkersLiveAsLongAsTheFeed) {
     }
   } catch (const std::runtime_error&) {
   }
-  EXPECT_EQ(threads_now(), before);
+  EXPECT_TRUE(threads_become(before));
 }
 
 // The number of workers: SLURM_CPUS_PER_TASK first, then affinity and cgroup, at least 2.
