@@ -1,9 +1,12 @@
 // stoker: parses the command line, runs the command, and turns errors into messages and exit codes:
 // 0 success, 1 failure, 2 wrong usage.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/core/error.h"
 
 namespace {
 
@@ -23,6 +26,9 @@ int run(int argc, char** argv) {
   stoker::add_ops_command(app);
   try {
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0) {
+      throw stoker::Error({.what = "cannot write the output", .found = std::strerror(errno)});
+    }
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;

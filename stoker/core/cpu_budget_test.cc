@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "stoker/core/error.h"
 
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 // A made-up machine: environment, affinity and a cgroup tree in a folder of the test's own.
 class CpuBudgetTest : public testing::Test {
  protected:
-  CpuBudgetTest() : root_(fs::path(testing::TempDir()) / "stoker_cpu_budget") {
+  CpuBudgetTest()
+      : root_(fs::path(testing::TempDir()) / ("stoker_cpu_budget_" + std::to_string(getpid()))) {
     fs::remove_all(root_);
     fs::create_directories(root_);
   }

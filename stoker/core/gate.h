@@ -7,7 +7,7 @@
 // Here the change costs one extra load then.
 //
 // Rule: the condition reads only sequentially consistent atomics, and whoever changes one of them
-// calls notify_all() afterwards. Then no wake-up is lost:
+// calls notify_all() afterwards; it does not throw. Then no wake-up is lost:
 //   - the sleeper counts itself in, then reads the condition; the waker changes the condition, then
 //     reads the count. In the single order of those four, at least one sees the other's write.
 //   - if the waker saw the count, it moves tickets_: either the sleeper still held the old ticket,

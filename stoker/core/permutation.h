@@ -4,8 +4,8 @@
 //
 // A Feistel network permutes the smallest power of two that holds n; results outside [0, n) are
 // permuted again until they fall inside ("cycle walking"): each walk stays on its own cycle of the
-// larger permutation, so the restriction to [0, n) is a permutation too. At most half of the larger
-// domain lies outside, so two steps suffice on average.
+// larger permutation, so the restriction to [0, n) is a permutation too. Unless n is tiny, at most
+// half of the larger domain lies outside, so two steps suffice on average.
 #pragma once
 
 #include <array>

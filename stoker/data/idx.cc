@@ -275,7 +275,7 @@ std::string IdxSource::sample_name(std::uint64_t index) const {
   return fmt::format("{}#{}", images_.name, index);
 }
 
-void IdxSource::prefetch(std::uint64_t index) const {
+void IdxSource::prefetch(std::uint64_t index) const noexcept {
   if (index >= size()) return;
   // Samples are taken in random order, so each is a chain of cache misses that no hardware
   // foresees. Large images are left alone: they would push out what is being worked on.

@@ -72,7 +72,7 @@ class IdxSource final : public Source {
     return class_names_;
   }
   [[nodiscard]] std::string sample_name(std::uint64_t index) const override;  // "<images path>#<i>"
-  void prefetch(std::uint64_t index) const override;
+  void prefetch(std::uint64_t index) const noexcept override;
   // The image is a view of the file's memory; the buffer stays unused. index < size().
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
 

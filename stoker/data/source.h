@@ -36,7 +36,7 @@ class Source {
   // For messages: the file and the place in it.
   [[nodiscard]] virtual std::string sample_name(std::uint64_t index) const = 0;
   // A hint that this sample will be read soon: its bytes may be brought nearer meanwhile.
-  virtual void prefetch(std::uint64_t index) const { static_cast<void>(index); }
+  virtual void prefetch(std::uint64_t index) const noexcept { static_cast<void>(index); }
   // A sample that cannot be read is an error value: the caller decides whether to go on.
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
 };

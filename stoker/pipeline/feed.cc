@@ -13,19 +13,25 @@ namespace stoker {
 namespace {
 
 constexpr int kMaxWorkers = 4096;
+constexpr std::uint32_t kMaxRing = 65'536;
 
 int resolve_workers(int asked) {
-  if (asked == 0) return default_workers(cpu_budget());
-  if (asked < 0 || asked > kMaxWorkers) {
+  const int workers = asked == 0 ? default_workers(cpu_budget()) : asked;
+  if (workers < 1 || workers > kMaxWorkers) {
     throw Error(
         {.what = "cannot start that many workers",
          .expected = fmt::format("1 to {}, or 0 for as many as the job may use", kMaxWorkers),
-         .found = fmt::format("{}", asked)});
+         .found = fmt::format("{}", workers)});
   }
-  return asked;
+  return workers;
 }
 
 std::uint32_t resolve_ring(std::uint32_t asked, int workers) {
+  if (asked > kMaxRing) {
+    throw Error({.what = "cannot keep that many batches in flight",
+                 .expected = fmt::format("1 to {}, or 0 for two a worker", kMaxRing),
+                 .found = fmt::format("{}", asked)});
+  }
   return asked != 0 ? asked : std::max(4U, 2U * static_cast<std::uint32_t>(workers));
 }
 
@@ -103,18 +109,25 @@ class Feed::Worker {
   }
 
   void make_or_note_error(const Job& job) {
-    const auto note = [&](const std::string& reason) {
-      const SampleError error(feed_.source_->sample_name(job.index), {job.run.epoch, job.position},
-                              reason);
-      feed_.ring_->fail(job.run, job.place, std::make_exception_ptr(error));
-    };
     try {
       make(job);
     } catch (const std::exception& error) {
-      note(error.what());
+      note_error(job, error.what());
     } catch (...) {
-      note("an unknown exception");
+      note_error(job, "an unknown exception");
     }
+  }
+
+  // Naming the sample may fail too, for want of memory or because the source cannot tell.
+  void note_error(const Job& job, const char* reason) {
+    std::exception_ptr named;
+    try {
+      named = std::make_exception_ptr(SampleError(feed_.source_->sample_name(job.index),
+                                                  {job.run.epoch, job.position}, reason));
+    } catch (...) {
+      named = std::current_exception();
+    }
+    feed_.ring_->fail(job.run, job.place, std::move(named));
   }
 
   void make(const Job& job) {
@@ -198,7 +211,7 @@ std::optional<Batch> Feed::next() {
   ring_fill_.add(ring_->ready());
   try {
     return ring_->take(&waited_ns_);
-  } catch (...) {
+  } catch (const SampleError&) {
     error_ = std::current_exception();
     stop();
     throw;

@@ -64,7 +64,8 @@ class Feed {
   Feed& operator=(const Feed&) = delete;
 
   // The next batch in order; nothing at the end. Throws SampleError when it comes to a batch with a
-  // sample that could not be made: batches before it are given, none after it.
+  // sample that could not be made: batches before it are given, none after it. Throws Error while
+  // the batch given ring_batches before is still held: there is no memory for the next one.
   [[nodiscard]] std::optional<Batch> next();
 
   [[nodiscard]] FeedStats stats() const;

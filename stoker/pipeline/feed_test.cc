@@ -171,6 +171,8 @@ TEST(Feed, HoldingEveryBatchIsAnErrorAndNotADeadlock) {
   std::vector<Batch> held;
   for (int i = 0; i < 4; ++i) held.push_back(std::move(*feed.next()));
   EXPECT_THROW(static_cast<void>(feed.next()), Error);
+  held.erase(held.begin());
+  EXPECT_EQ(feed.next()->number(), 4U) << "dropping a batch mends it";
 }
 
 TEST(Feed, ReportsWhereTheTimeWent) {
@@ -196,6 +198,7 @@ TEST(Feed, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(Feed(source, Policy(), {.workers = -1}), Error);
   EXPECT_THROW(Feed(source, Policy(), {.workers = 100'000}), Error);
   EXPECT_THROW(Feed(source, Policy(), {.batch_size = 0}), Error);
+  EXPECT_THROW(Feed(source, Policy(), {.ring_batches = 4'000'000'000}), Error);
 }
 
 }  // namespace

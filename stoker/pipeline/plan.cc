@@ -9,7 +9,6 @@
 namespace stoker {
 namespace {
 
-// Leaves room so that no product of epochs and batches overflows.
 constexpr std::uint32_t kMaxBatchSize = 1 << 24;
 constexpr std::uint64_t kMaxSamples = std::uint64_t{1} << 48;
 
@@ -25,10 +24,6 @@ void check(const PlanOptions& o) {
           fmt::format("1 to {} samples", kMaxBatchSize), fmt::format("{}", o.batch_size));
   require(o.ranks >= 1 && o.rank < o.ranks, "there is no such rank",
           fmt::format("a rank below {}", o.ranks), fmt::format("{}", o.rank));
-  require(o.batches_per_epoch <= o.samples / o.batch_size + 1, "the data has too few batches",
-          fmt::format("at most {} batches of {} an epoch",
-                      (o.samples + o.batch_size - 1) / o.batch_size, o.batch_size),
-          fmt::format("{}", o.batches_per_epoch));
 }
 
 }  // namespace
@@ -37,23 +32,42 @@ BatchPlan::BatchPlan(const PlanOptions& options) : options_(options) {
   check(options);
   const std::uint64_t size = options.batch_size;
   epoch_samples_ = options.drop_last ? options.samples / size * size : options.samples;
-  if (options.batches_per_epoch > 0) {
-    epoch_samples_ = std::min(epoch_samples_, options.batches_per_epoch * size);
-  }
   require(epoch_samples_ > 0, "no batch is full, and smaller ones are dropped",
           fmt::format("at least {} samples", size), fmt::format("{}", options.samples));
+  batches_per_epoch_ = (epoch_samples_ + size - 1) / size;
+  require(options.batches_per_epoch <= batches_per_epoch_, "the data has too few batches",
+          fmt::format("at most {} batches of {} an epoch", batches_per_epoch_, size),
+          fmt::format("{}", options.batches_per_epoch));
+  if (options.batches_per_epoch > 0) {
+    batches_per_epoch_ = options.batches_per_epoch;
+    epoch_samples_ = std::min(epoch_samples_, batches_per_epoch_ * size);
+  }
   require(options.begin.position <= epoch_samples_, "the start lies outside the epoch",
           fmt::format("a position of at most {}", epoch_samples_),
           fmt::format("{}", options.begin.position));
-  batches_per_epoch_ = (epoch_samples_ + size - 1) / size;
-  end_batch_ = batches_per_epoch_ * options.end_epoch;
+  number_batches();
+  const std::uint64_t largest = std::min<std::uint64_t>(size, epoch_samples_);
+  capacity_ = largest <= options.rank
+                  ? 1  // only ever empty batches
+                  : static_cast<std::uint32_t>((largest - options.rank + options.ranks - 1) /
+                                               options.ranks);
+}
+
+void BatchPlan::number_batches() {
+  // One epoch more than asked for, so that the end of the last one has a number too.
+  std::uint64_t end = 0;
+  const std::uint64_t epochs =
+      std::uint64_t{std::max(options_.end_epoch, options_.begin.epoch)} + 1;
+  require(!__builtin_mul_overflow(batches_per_epoch_, epochs, &end), "the run has too many batches",
+          "at most 2^64 over all epochs",
+          fmt::format("{} epochs of {}", epochs, batches_per_epoch_));
+  end_batch_ = batches_per_epoch_ * options_.end_epoch;
   // The end of an epoch is the start of the next.
-  first_batch_ = options.begin.position == epoch_samples_
-                     ? batches_per_epoch_ * (options.begin.epoch + std::uint64_t{1})
-                     : batches_per_epoch_ * options.begin.epoch + options.begin.position / size;
+  first_batch_ = options_.begin.position == epoch_samples_
+                     ? batches_per_epoch_ * (options_.begin.epoch + std::uint64_t{1})
+                     : batches_per_epoch_ * options_.begin.epoch +
+                           options_.begin.position / options_.batch_size;
   first_batch_ = std::min(first_batch_, end_batch_);
-  capacity_ = (options.batch_size - options.rank + options.ranks - 1) / options.ranks;
-  capacity_ = options.rank < options.batch_size ? std::max(1U, capacity_) : 1;
 }
 
 BatchPlan::Share BatchPlan::share(std::uint64_t batch) const noexcept {

@@ -53,6 +53,8 @@ class BatchPlan {
   [[nodiscard]] Cursor cursor_before(std::uint64_t batch) const noexcept;
 
  private:
+  void number_batches();
+
   PlanOptions options_;
   std::uint64_t epoch_samples_;  // samples of an epoch that some rank gets
   std::uint64_t batches_per_epoch_;

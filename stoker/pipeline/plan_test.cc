@@ -98,7 +98,7 @@ TEST(BatchPlan, TakesAChosenNumberOfBatchesAnEpoch) {
   const BatchPlan plan({.samples = 1000, .batch_size = 10, .batches_per_epoch = 7});
   EXPECT_EQ(plan.batches_per_epoch(), 7U);
   EXPECT_EQ(plan.share(6).count, 10U);
-  EXPECT_THROW(BatchPlan({.samples = 1000, .batch_size = 10, .batches_per_epoch = 102}), Error);
+  EXPECT_THROW(BatchPlan({.samples = 1000, .batch_size = 10, .batches_per_epoch = 101}), Error);
 }
 
 TEST(BatchPlan, RefusesWhatMakesNoSense) {
@@ -106,6 +106,19 @@ TEST(BatchPlan, RefusesWhatMakesNoSense) {
   EXPECT_THROW(BatchPlan({.samples = 10, .batch_size = 0}), Error);
   EXPECT_THROW(BatchPlan({.samples = 10, .rank = 2, .ranks = 2}), Error);
   EXPECT_THROW(BatchPlan({.samples = 10, .begin = {.epoch = 0, .position = 11}}), Error);
+}
+
+TEST(BatchPlan, TakesNoMoreMemoryThanAnEpochNeeds) {
+  EXPECT_EQ(BatchPlan({.samples = 100, .batch_size = 1'000'000}).capacity(), 100U);
+  EXPECT_EQ(BatchPlan({.samples = 100, .batch_size = 1'000'000, .rank = 1, .ranks = 3}).capacity(),
+            33U);
+  EXPECT_EQ(BatchPlan({.samples = 2, .batch_size = 64, .rank = 5, .ranks = 8}).capacity(), 1U);
+}
+
+TEST(BatchPlan, RefusesMoreBatchesThanCanBeNumbered) {
+  EXPECT_THROW(BatchPlan({.samples = 10'000'000'000, .batch_size = 1, .end_epoch = 0xFFFFFFFF}),
+               Error);
+  EXPECT_NO_THROW(BatchPlan({.samples = 1'000'000'000, .batch_size = 1, .end_epoch = 0xFFFFFFFE}));
 }
 
 TEST(BatchPlan, CarriesABillionSamplesAndAThousandRanks) {

@@ -89,6 +89,8 @@ Ring::Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches, int
   runs_per_batch_ = (layout_.capacity + places_per_run_ - 1) / places_per_run_;
   bytes_per_batch_ = parts_of(layout_).bytes;
   memory_ = make_memory(bytes_per_batch_ * batches);
+  STOKER_INVARIANT(memory_ != nullptr && memory_->bytes().size() >= bytes_per_batch_ * batches,
+                   "{} batches of {} bytes", batches, bytes_per_batch_);
   for (std::uint64_t batch = plan.first_batch(); batch < plan.first_batch() + batches; ++batch) {
     prepare(cell_of(batch), batch);
   }
@@ -190,10 +192,10 @@ std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {
     ++ready_ahead_;
   }
   if (stopped_.load()) return std::nullopt;
-  cell.ready = false;
-  --ready_ahead_;
   // No lock: every worker has finished with this batch, and the channel ordered that before us.
   if (cell.error != nullptr) std::rethrow_exception(cell.error);
+  cell.ready = false;
+  --ready_ahead_;
   const std::uint64_t number = next_batch_++;
   return Batch(shared_from_this(), number, plan_.share(number), layout_, spans_of(number));
 }

@@ -12,7 +12,7 @@ namespace stoker {
 
 // Stages of a worker.
 struct StageShares {
-  double read = 0;     // find the sample, get its bytes
+  double read = 0;     // the sample's bytes from the source
   double augment = 0;  // the policy
   double write = 0;    // into the batch's memory, normalised
   double blocked = 0;  // no room in the ring: the reader is the slower side
@@ -47,7 +47,8 @@ class BoundedSeries {
 // read-modify-write, on cache lines of its own.
 class alignas(64) WorkerTimes {
  public:
-  static constexpr std::uint64_t kTimedEvery = 16;
+  static constexpr std::uint64_t kTimedEvery =
+      17;  // no multiple of a run of places, whose first one is the slowest
   using Clock = std::chrono::steady_clock;
 
   struct Sums {

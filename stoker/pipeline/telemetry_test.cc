@@ -39,10 +39,10 @@ TEST(StageShares, AreZeroBeforeAnythingHappened) {
   EXPECT_EQ(stage_shares({WorkerTimes::Sums{}}).read, 0);
 }
 
-TEST(WorkerTimes, TimesOneSampleInSixteen) {
+TEST(WorkerTimes, TimesOneSampleInSeventeen) {
   WorkerTimes times;
   int timed = 0;
-  for (int i = 0; i < 160; ++i) {
+  for (int i = 0; i < 170; ++i) {
     timed += times.time_next();
     times.count_sample();
   }

@@ -10,11 +10,12 @@
 
 namespace stoker::spec {
 
-// Null, with the reason in *why, where the data set is not on this machine.
+// Null, with the reason in *why, where the data set is not on this machine. Any other error is one.
 inline std::shared_ptr<const Source> open_or_null(const char* name, Split split, std::string* why) {
   try {
     return open_data(name, split);
   } catch (const Error& error) {
+    if (!error.details().what.starts_with("cannot find the data set")) throw;
     *why = error.what();
     return nullptr;
   }

@@ -22,26 +22,35 @@ struct PreviewFlags {
   std::string output = "preview.png";
 };
 
-// The first sample of each class in the seed's order, then again, until there are `count`.
+// Samples in the seed's order, sorted by class: as many of each class as of the others, as far as
+// that goes.
 std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFlags& flags) {
   auto order = EpochOrder(source.size(), flags.data.seed, true).reader();
-  const std::size_t classes = source.class_names().size();
   const std::uint64_t wanted = std::min<std::uint64_t>(flags.count, source.size());
-  std::vector<std::vector<std::uint64_t>> by_class(classes);
-  const std::size_t per_class = (wanted + classes - 1) / classes;
-  std::uint64_t found = 0;
+  std::vector<std::vector<std::uint64_t>> by_class(source.class_names().size());
   SampleBuffer buffer;
-  // Bounded: a class may be missing from a large data set.
-  const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 100'000);
-  for (std::uint64_t i = 0; i < looks && found < wanted; ++i) {
+  // Bounded: a class may be rare in a large data set.
+  const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 20'000);
+  for (std::uint64_t i = 0; i < looks; ++i) {
     const std::uint64_t index = order.sample_at(0, i);
     auto& list = by_class.at(static_cast<std::size_t>(source.read(index, buffer).value().label));
-    if (list.size() >= per_class) continue;
-    list.push_back(index);
-    ++found;
+    if (list.size() < wanted) list.push_back(index);
+  }
+  // One of each class in turn, until there are enough.
+  std::uint64_t found = 0;
+  std::vector<std::size_t> taken(by_class.size());
+  for (std::size_t round = 0; round < wanted && found < wanted; ++round) {
+    for (std::size_t c = 0; c < by_class.size() && found < wanted; ++c) {
+      if (round >= by_class[c].size()) continue;
+      ++taken[c];
+      ++found;
+    }
   }
   std::vector<std::uint64_t> chosen;
-  for (const auto& list : by_class) chosen.insert(chosen.end(), list.begin(), list.end());
+  for (std::size_t c = 0; c < by_class.size(); ++c) {
+    chosen.insert(chosen.end(), by_class[c].begin(),
+                  by_class[c].begin() + static_cast<std::ptrdiff_t>(taken[c]));
+  }
   return chosen;
 }
 

@@ -5,7 +5,7 @@
 // and within it value j takes 16-bit part j % 4 of words {0, 1} (j < 32) or {2, 3} of block (j / 4)
 // % 8. Any vector width computes that without moving lanes. Arithmetic: amplitude a in steps of
 // 1/128 of a grey level; the noise is floor(bits * 2a / 2^16) - a, the result (128 value + noise +
-// 64) >> 7, clamped. The run is at most 2^37 values long.
+// 64) >> 7, clamped. The run is at most 2^35 values long.
 #pragma once
 
 #include <cstddef>

@@ -146,6 +146,7 @@ void add_noise_simd(std::uint8_t* values, std::size_t count, std::uint16_t ampli
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {
@@ -155,6 +156,7 @@ HWY_EXPORT(add_noise_simd);
 
 void add_noise(std::uint8_t* values, std::size_t count, std::uint16_t amplitude,
                const RngStream& stream) {
+  STOKER_INVARIANT(count <= std::uint64_t{1} << 35, "{} values", count);
   if (detail::use_reference_kernels()) {
     add_noise_reference(values, count, amplitude, stream);
   } else {

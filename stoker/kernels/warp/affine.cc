@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/image/image.h"
 
 namespace stoker {
 
@@ -76,10 +77,10 @@ SinCos sin_cos_degrees(double degrees) noexcept {
 
 namespace {
 
-std::int64_t to_fixed(double value) {
-  if (!(std::abs(value) <= 0x1p30)) {
+std::int64_t to_fixed(double value, double limit) {
+  if (!(std::abs(value) <= limit)) {
     throw Error({.what = "cannot warp an image by this map",
-                 .expected = "coefficients within 2^30",
+                 .expected = fmt::format("coefficients within {}", limit),
                  .found = fmt::format("{}", value)});
   }
   return static_cast<std::int64_t>(std::floor(value * (1 << kFractionBits) + 0.5));
@@ -88,13 +89,16 @@ std::int64_t to_fixed(double value) {
 }  // namespace
 
 FixedAffine to_fixed(const Affine& map) {
+  // With sides of up to 2^20, no place can leave 64 bits: 2 * 2^(25 + 16 + 20) + 2^46 < 2^63.
+  constexpr double kMostLinear = 0x1p25, kMostConstant = 0x1p30;
+  static_assert(kMaxSide <= 1 << 20);
   constexpr std::int64_t kHalfWeight = 1 << (kFractionBits - kWeightBits - 1);
-  return {.xx = to_fixed(map.xx),
-          .xy = to_fixed(map.xy),
-          .x0 = to_fixed(map.x0) + kHalfWeight,
-          .yx = to_fixed(map.yx),
-          .yy = to_fixed(map.yy),
-          .y0 = to_fixed(map.y0) + kHalfWeight};
+  return {.xx = to_fixed(map.xx, kMostLinear),
+          .xy = to_fixed(map.xy, kMostLinear),
+          .x0 = to_fixed(map.x0, kMostConstant) + kHalfWeight,
+          .yx = to_fixed(map.yx, kMostLinear),
+          .yy = to_fixed(map.yy, kMostLinear),
+          .y0 = to_fixed(map.y0, kMostConstant) + kHalfWeight};
 }
 
 }  // namespace stoker

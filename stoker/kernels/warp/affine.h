@@ -44,7 +44,8 @@ struct FixedAffine {
 };
 inline constexpr int kFractionBits = 16;
 inline constexpr int kWeightBits = 8;
-// Throws Error where a coefficient is not finite or beyond 2^30.
+// Throws Error where a coefficient is not finite, a linear one beyond 2^25 or a constant beyond
+// 2^30.
 [[nodiscard]] FixedAffine to_fixed(const Affine& map);
 
 }  // namespace stoker

@@ -50,6 +50,7 @@ TEST(Affine, RefusesWhatFixedPointCannotHold) {
   EXPECT_THROW(static_cast<void>(to_fixed({.xx = std::numeric_limits<double>::quiet_NaN()})),
                Error);
   EXPECT_THROW(static_cast<void>(to_fixed({.x0 = 0x1p31})), Error);
+  EXPECT_THROW(static_cast<void>(to_fixed({.xx = 0x1p26})), Error);
   EXPECT_EQ(to_fixed({}).xx, 1 << 16);
 }
 
