@@ -29,7 +29,14 @@ struct RngStream {
   PhiloxKey key;
   PhiloxBlock counter;  // {block, operation and sample's high bits, sample's low bits, epoch}
 };
-[[nodiscard]] RngStream rng_stream(const SampleKey& sample, std::uint16_t operation) noexcept;
+[[nodiscard]] inline RngStream rng_stream(const SampleKey& sample,
+                                          std::uint16_t operation) noexcept {
+  const auto high = static_cast<std::uint32_t>(sample.sample >> 32) & 0xFFFF;
+  return {.key = {static_cast<std::uint32_t>(sample.seed),
+                  static_cast<std::uint32_t>(sample.seed >> 32)},
+          .counter = {0, std::uint32_t{operation} << 16 | high,
+                      static_cast<std::uint32_t>(sample.sample), sample.epoch}};
+}
 
 class Rng {
  public:
@@ -57,7 +64,11 @@ class Rng {
   [[nodiscard]] bool bernoulli(double probability) noexcept { return uniform() < probability; }
 
  private:
-  void refill() noexcept;
+  void refill() noexcept {
+    block_ = philox4x32(stream_.counter, stream_.key);
+    ++stream_.counter[0];
+    used_ = 0;
+  }
 
   RngStream stream_;
   PhiloxBlock block_{};

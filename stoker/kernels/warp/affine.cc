@@ -9,15 +9,6 @@
 
 namespace stoker {
 
-Affine then(const Affine& first, const Affine& second) noexcept {
-  return {.xx = first.xx * second.xx + first.xy * second.yx,
-          .xy = first.xx * second.xy + first.xy * second.yy,
-          .x0 = first.xx * second.x0 + first.xy * second.y0 + first.x0,
-          .yx = first.yx * second.xx + first.yy * second.yx,
-          .yy = first.yx * second.xy + first.yy * second.yy,
-          .y0 = first.yx * second.x0 + first.yy * second.y0 + first.y0};
-}
-
 Affine rotation(double degrees, double centre_x, double centre_y) noexcept {
   const auto [s, c] = sin_cos_degrees(degrees);
   return {.xx = c,
@@ -27,10 +18,6 @@ Affine rotation(double degrees, double centre_x, double centre_y) noexcept {
           .yy = c,
           .y0 = centre_y - s * centre_x - c * centre_y};
 }
-
-Affine translation(double dx, double dy) noexcept { return {.x0 = dx, .y0 = dy}; }
-
-Affine skewing(double tilt) noexcept { return {.xy = tilt}; }
 
 Affine scaling(double factor, double centre_x, double centre_y) noexcept {
   const double inverse = 1 / factor;

@@ -19,14 +19,23 @@ struct Affine {
 
 // The map of doing `first`, then `second`: the output of `second` looks through it into the output
 // of `first`, and through that into the input.
-[[nodiscard]] Affine then(const Affine& first, const Affine& second) noexcept;
+[[nodiscard]] inline Affine then(const Affine& first, const Affine& second) noexcept {
+  return {.xx = first.xx * second.xx + first.xy * second.yx,
+          .xy = first.xx * second.xy + first.xy * second.yy,
+          .x0 = first.xx * second.x0 + first.xy * second.y0 + first.x0,
+          .yx = first.yx * second.xx + first.yy * second.yx,
+          .yy = first.yx * second.xy + first.yy * second.yy,
+          .y0 = first.yx * second.x0 + first.yy * second.y0 + first.y0};
+}
 
 // Counter-clockwise as seen on a screen, about (centre_x, centre_y).
 [[nodiscard]] Affine rotation(double degrees, double centre_x, double centre_y) noexcept;
 // Moves the picture `dx` to the left and `dy` up.
-[[nodiscard]] Affine translation(double dx, double dy) noexcept;
+[[nodiscard]] inline Affine translation(double dx, double dy) noexcept {
+  return {.x0 = dx, .y0 = dy};
+}
 // Row y shows the input from x + y * tilt on.
-[[nodiscard]] Affine skewing(double tilt) noexcept;
+[[nodiscard]] inline Affine skewing(double tilt) noexcept { return {.xy = tilt}; }
 // Enlarges by `factor` about (centre_x, centre_y). factor > 0.
 [[nodiscard]] Affine scaling(double factor, double centre_x, double centre_y) noexcept;
 
