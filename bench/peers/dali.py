@@ -20,7 +20,7 @@ def dali_matrices():
     """The same from DALI's own operators. They apply in the order written."""
     centre = [CENTRE, CENTRE]
     tilt = fn.stack(fn.random.uniform(range=[-TILT, TILT]), np.float32(0.0))
-    matrix = fn.transforms.shear(shear=tilt, center=centre)
+    matrix = fn.transforms.shear(shear=tilt, center=[CENTRE, 0.5])  # the top row stays
     shift = fn.random.uniform(range=[-SHIFT, SHIFT], shape=[2])
     matrix = fn.transforms.translation(matrix, offset=shift)
     angle = fn.random.uniform(range=[-ANGLE, ANGLE])

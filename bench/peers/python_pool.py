@@ -11,12 +11,12 @@ import multiprocessing
 import numpy as np
 from scipy import ndimage
 
-from .policy import ANGLE, NOISE, SHIFT, SIDE, TILT
+from .policy import ANGLE, CENTRE, NOISE, SHIFT, SIDE, TILT
 from .side import Side
 
-CENTRE = (SIDE - 1) / 2  # scipy has pixel centres at whole numbers
 WINDOW = 512  # jobs under way: the workers never run dry, and stopping is quick
-BLACK = {"order": 1, "mode": "constant", "cval": 0.0}
+# Not "constant", which cuts half a pixel off the picture at its border, three times for three warps.
+BLACK = {"order": 1, "mode": "grid-constant", "cval": 0.0}
 
 
 def three_warps(image, rng):
@@ -31,7 +31,8 @@ def three_warps(image, rng):
 def one_warp(image, rng):
     """The same map at once: R(Kp + s) about the centre, here in (y, x)."""
     angle, tilt, dx, dy = rng.uniform(-1.0, 1.0, 4).tolist()
-    angle, tilt, dx, dy = math.radians(angle * ANGLE), tilt * TILT, dx * SHIFT, dy * SHIFT
+    angle, tilt = math.radians(angle * ANGLE), tilt * TILT
+    dx, dy = dx * SHIFT + tilt * CENTRE, dy * SHIFT
     cos, sin = math.cos(angle), math.sin(angle)
     matrix = [[sin * tilt + cos, sin], [cos * tilt - sin, cos]]
     offset_y = CENTRE - (matrix[0][0] + matrix[0][1]) * CENTRE + sin * dx + cos * dy

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset
 
-from .policy import ANGLE, NOISE, SHIFT, SIDE, TILT
+from .policy import ANGLE, CENTRE, NOISE, SHIFT, SIDE, TILT
 from .side import Side
 
 
@@ -22,7 +22,7 @@ def source_maps(n, generator):
     """policy.source_maps in torch, and in grid_sample's units: half a picture is 1. [n, 2, 3]"""
     u = torch.rand(4, n, generator=generator).mul_(2.0).sub_(1.0)
     angle, tilt = u[0] * math.radians(ANGLE), u[1] * TILT
-    dx, dy = u[2] * (2 * SHIFT / SIDE), u[3] * (2 * SHIFT / SIDE)
+    dx, dy = (u[2] * SHIFT + tilt * CENTRE) * (2 / SIDE), u[3] * (2 * SHIFT / SIDE)
     cos, sin = angle.cos(), angle.sin()
     row_x = [cos, cos * tilt - sin, cos * dx - sin * dy]
     row_y = [sin, sin * tilt + cos, sin * dx + cos * dy]

@@ -11,7 +11,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import InterpolationMode, v2
 
-from .policy import ANGLE, NOISE, SHIFT, SIDE, TILT
+from .policy import ANGLE, CENTRE, NOISE, SHIFT, SIDE, TILT
 from .side import Side
 
 
@@ -19,9 +19,20 @@ def add_noise(image):
     return image.add_(torch.empty_like(image).uniform_(-NOISE, NOISE)).clamp_(0.0, 1.0)
 
 
+class AffineFromTheTop(v2.RandomAffine):
+    """RandomAffine shears about the middle row; the policy leaves the top row in place."""
+
+    def make_params(self, flat_inputs):
+        params = super().make_params(flat_inputs)
+        across, down = params["translate"]
+        tilt = math.tan(math.radians(params["shear"][0]))
+        params["translate"] = (across - tilt * CENTRE, down)
+        return params
+
+
 def transform(kind):
     shear = math.degrees(math.atan(TILT))
-    affine = v2.RandomAffine(
+    affine = AffineFromTheTop(
         ANGLE,
         translate=(SHIFT / SIDE, SHIFT / SIDE),
         shear=(-shear, shear),
