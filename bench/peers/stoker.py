@@ -31,10 +31,10 @@ class Stoker(Side):
         return float(report["samples_per_second"])
 
     def pictures(self, n):
-        """Stoker's first batch. It is in Stoker's order, so these are not the first n pictures."""
+        """The first n pictures, as the other sides show them."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "batch.npy"
-            extra = ["--save-batch", str(file), *self.context.stoker_picture_args]
+            extra = ["--no-shuffle", "--save-batch", str(file), *self.context.stoker_picture_args]
             self._feed(epochs=1, batch=n, extra=extra)
             return np.load(file)
 

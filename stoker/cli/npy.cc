@@ -1,12 +1,10 @@
 #include "stoker/cli/npy.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <span>
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -32,18 +30,11 @@ void write_npy(const std::filesystem::path& path, const Batch& batch) {
   std::string prefix("\x93NUMPY\x01\x00", 8);
   prefix += static_cast<char>(header.size() & 0xFF);
   prefix += static_cast<char>(header.size() >> 8);
-  std::ofstream file(path, std::ios::binary);
-  const auto pixels = batch.pixels();
-  file << prefix << header;
-  file.write(reinterpret_cast<const char*>(pixels.data()),
-             static_cast<std::streamsize>(pixels.size()));
-  file.flush();
-  if (!file) {
-    throw Error({.what = "cannot write the batch",
-                 .path = path.string(),
-                 .found = std::strerror(errno),
-                 .hint = "The folder must exist and have room"});
-  }
+  const std::string head = prefix + header;
+  AtomicFile file(path, "batch");
+  file.write(std::as_bytes(std::span(head)));
+  file.write(batch.pixels());
+  file.commit();
 }
 
 }  // namespace stoker
