@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/augment/test_images.h"
+#include "stoker/image/test_images.h"
 
 namespace stoker {
 namespace {

@@ -4,6 +4,14 @@
 
 namespace stoker {
 
+std::string usage(const OperationSchema& schema) {
+  std::string text = schema.name + "(";
+  for (std::size_t i = 0; i < schema.parameters.size(); ++i) {
+    text += (i == 0 ? "" : ",") + schema.parameters[i].name;
+  }
+  return text + ")";
+}
+
 std::vector<ParameterSchema> range_parameters(const std::string& meaning, double minimum,
                                               double maximum) {
   return {

@@ -54,6 +54,9 @@ struct OperationSchema {
   bool symmetric_range = false;
 };
 
+// "rotate(low,high)"
+[[nodiscard]] std::string usage(const OperationSchema& schema);
+
 // A checked range [low, high] from which an operation draws.
 struct Range {
   double low, high;

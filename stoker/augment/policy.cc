@@ -88,14 +88,6 @@ class Parser {
   std::size_t place_ = 0;
 };
 
-std::string usage(const OperationSchema& schema) {
-  std::vector<std::string> names;
-  for (const auto& parameter : schema.parameters) names.push_back(parameter.name);
-  std::string text = schema.name + "(";
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ",") + names[i];
-  return text + "), e.g. " + schema.example;
-}
-
 // One value for every parameter: given, or from a single symmetric bound, or its default.
 std::vector<double> complete(const OperationSchema& schema, std::vector<double> given) {
   if (schema.symmetric_range && given.size() == 1 && given[0] >= 0)
@@ -106,7 +98,7 @@ std::vector<double> complete(const OperationSchema& schema, std::vector<double> 
   }
   if (given.size() != schema.parameters.size()) {
     throw Error({.what = fmt::format("wrong number of arguments for {}", schema.name),
-                 .expected = usage(schema),
+                 .expected = fmt::format("{}, e.g. {}", usage(schema), schema.example),
                  .found = fmt::format("{} arguments", given.size())});
   }
   return given;

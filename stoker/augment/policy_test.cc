@@ -9,8 +9,8 @@
 #include "stoker/augment/rotate.h"
 #include "stoker/augment/shift.h"
 #include "stoker/augment/skew.h"
-#include "stoker/augment/test_images.h"
 #include "stoker/core/error.h"
+#include "stoker/image/test_images.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {

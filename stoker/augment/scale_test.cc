@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/augment/test_images.h"
 #include "stoker/core/error.h"
+#include "stoker/image/test_images.h"
 
 namespace stoker {
 namespace {

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -41,17 +41,6 @@ void write_whole(const fs::path& path, const std::string& text) {
 std::string read_whole(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-template <class Action>
-ErrorDetails error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.details();
-  }
-  ADD_FAILURE() << "expected an Error";
-  return {};
 }
 
 // A folder of its own for each test.

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
-#include "stoker/data/test_files.h"
+#include "stoker/core/test_files.h"
 #include "stoker/io/safetensors.h"
 #include "stoker/io/test_safetensors.h"
 

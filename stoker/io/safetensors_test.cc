@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "stoker/core/error.h"
-#include "stoker/data/test_files.h"
+#include "stoker/core/test_files.h"
 #include "stoker/io/test_safetensors.h"
 
 namespace stoker {
@@ -24,11 +24,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-Bytes contents_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void expect_same(const SafetensorsFile& file, const std::vector<TensorView>& tensors) {
   ASSERT_EQ(file.tensors().size(), tensors.size());

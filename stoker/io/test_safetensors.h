@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/data/test_files.h"
+#include "stoker/core/test_files.h"
 #include "stoker/io/safetensors.h"
 
 namespace stoker {

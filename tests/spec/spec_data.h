@@ -2,10 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "stoker/core/environment.h"
 #include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 #include "stoker/data/catalog.h"
 
 namespace stoker::spec {
@@ -13,7 +17,12 @@ namespace stoker::spec {
 // Null, with the reason in *why, where the data set is not on this machine. Any other error is one.
 inline std::shared_ptr<const Source> open_or_null(const char* name, Split split, std::string* why) {
   try {
-    return open_data(name, split);
+    DataPlaces places = system_data_places();
+    places.environment = [](const char* variable) -> std::optional<std::string> {
+      if (std::string(variable) == "STOKER_TEST_DATA") return test_data().string();
+      return environment_variable(variable);
+    };
+    return open_data(name, split, places);
   } catch (const Error& error) {
     if (!error.details().what.starts_with("cannot find the data set")) throw;
     *why = error.what();

@@ -11,14 +11,6 @@
 namespace stoker {
 namespace {
 
-std::string usage(const OperationSchema& operation) {
-  std::string text = operation.name + "(";
-  for (std::size_t i = 0; i < operation.parameters.size(); ++i) {
-    text += (i == 0 ? "" : ",") + operation.parameters[i].name;
-  }
-  return text + ")";
-}
-
 const char* symmetric_note() { return "One number alone means from minus it to plus it."; }
 
 void print_text() {

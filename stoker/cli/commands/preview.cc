@@ -31,10 +31,13 @@ std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFla
   SampleBuffer buffer;
   // Bounded: a class may be rare in a large data set.
   const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 20'000);
-  for (std::uint64_t i = 0; i < looks; ++i) {
+  const std::size_t enough = (wanted + by_class.size() - 1) / by_class.size();
+  std::size_t lacking = by_class.size();  // classes with fewer than enough
+  for (std::uint64_t i = 0; i < looks && lacking > 0; ++i) {
     const std::uint64_t index = order.sample_at(0, i);
     auto& list = by_class.at(static_cast<std::size_t>(source.read(index, buffer).value().label));
     if (list.size() < wanted) list.push_back(index);
+    if (list.size() == enough && list.back() == index) --lacking;
   }
   // One of each class in turn, until there are enough.
   std::uint64_t found = 0;

@@ -6,21 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/rng.h"
+#include "stoker/image/test_images.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {
 namespace {
 
-Image random_image(const ImageShape& shape, std::uint64_t seed) {
-  Image image(shape);
-  Rng rng({.seed = seed}, 0);
-  for (int y = 0; y < shape.height; ++y) {
-    for (int x = 0; x < shape.width * shape.channels; ++x) {
-      image.view().row(y)[x] = static_cast<std::uint8_t>(rng.uniform_int(256));
-    }
-  }
-  return image;
-}
+using test::random_image;
 
 // Rotation, skew, scale and shift of all sizes, from the identity to far outside.
 Affine random_map(std::uint64_t seed, const ImageShape& shape) {

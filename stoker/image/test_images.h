@@ -1,4 +1,4 @@
-// Pictures for the tests of this room.
+// Pictures for the tests of this room and those below it.
 #pragma once
 
 #include "stoker/core/rng.h"
