@@ -26,3 +26,17 @@ target_link_libraries(stoker_torch INTERFACE
   -Wl,--no-as-needed ${STOKER_TORCH_CPU} ${torch_lib}/libc10.so -Wl,--as-needed)
 # Its headers are not written for our warnings, templates of theirs in our code included.
 target_compile_options(stoker_torch INTERFACE -Wno-shadow -Wno-conversion)
+
+# LibTorch's headers cost seconds in every file, so they are compiled once, ahead of all; rooms take the result with
+# stoker_precompiled_torch(<target>). Code includes what it uses as if this were not there.
+file(WRITE ${PROJECT_BINARY_DIR}/precompiled_torch.cc "// Empty: only its precompiled header counts.\n")
+add_library(stoker_torch_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled_torch.cc)
+target_link_libraries(stoker_torch_headers PRIVATE stoker_compile stoker_torch)
+target_precompile_headers(stoker_torch_headers PRIVATE <ATen/ATen.h>)
+# For ccache: it looks through the precompiled header instead of refusing it.
+target_compile_options(stoker_torch INTERFACE -fpch-preprocess)
+
+function(stoker_precompiled_torch target)
+  target_link_libraries(${target} PRIVATE stoker_compile stoker_torch)
+  target_precompile_headers(${target} REUSE_FROM stoker_torch_headers)
+endfunction()

@@ -308,11 +308,11 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> bytes, const std::s
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                       const SafetensorsMetadata& metadata) {
+                       const SafetensorsMetadata& metadata, const std::string& subject) {
   const std::string name = path.string();
   const auto order = in_file_order(tensors, name);
   const std::string header = encode_header(order, metadata, name);
-  AtomicFile file(path, "safetensors file");
+  AtomicFile file(path, subject);
   file.write(std::as_bytes(std::span(header)));
   for (const TensorView* tensor : order) file.write(tensor->bytes);
   file.commit();

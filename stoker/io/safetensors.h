@@ -76,9 +76,10 @@ class SafetensorsFile {
 // Writes a file that either is there as a whole or leaves the old one (core/atomic_file.h). The
 // same tensors and metadata, in any order, make the same bytes: those of the reference library.
 // Throws Error where the disk refuses, or a name is empty, taken twice or not UTF-8, or bytes and
-// shape disagree.
+// shape disagree; messages call the file `subject`.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                       const SafetensorsMetadata& metadata = {});
+                       const SafetensorsMetadata& metadata = {},
+                       const std::string& subject = "safetensors file");
 // What write_safetensors would write.
 [[nodiscard]] std::vector<std::byte> encode_safetensors(std::span<const TensorView> tensors,
                                                         const SafetensorsMetadata& metadata = {});

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/core/rng.h"
+#include "stoker/nn/initial_weights.h"
 
 namespace stoker {
 namespace {
@@ -14,13 +14,7 @@ namespace {
 at::Tensor xavier(std::int64_t inputs, std::int64_t outputs, std::uint64_t seed,
                   std::uint64_t layer) {
   const double bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
-  at::Tensor weights = at::empty({inputs, outputs}, at::kFloat);
-  Rng rng({.seed = seed, .epoch = 0, .sample = layer}, kWeightsStream);
-  auto* values = weights.data_ptr<float>();
-  for (std::int64_t i = 0; i < inputs * outputs; ++i) {
-    values[i] = static_cast<float>(rng.uniform(-bound, bound));
-  }
-  return weights;
+  return uniform_weights({inputs, outputs}, bound, seed, layer);
 }
 
 std::string shape_text(const at::Tensor& tensor) {

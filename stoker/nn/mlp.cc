@@ -4,26 +4,89 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 
 namespace stoker {
+namespace {
 
-Mlp::Mlp(LayerSizes sizes, Activation activation, std::uint64_t seed)
-    : sizes_(std::move(sizes)),
-      activation_(activation),
-      parameters_{random_weights(sizes_, seed), zeros_biases(sizes_)} {}
+std::string architecture_of(const LayerSizes& sizes, Activation activation) {
+  return fmt::format("mlp:{}{}", fmt::join(sizes, ","),
+                     activation == Activation::kRelu ? ":relu" : "");
+}
+
+ModelInput row_input(const LayerSizes& sizes) {
+  check_layer_sizes(sizes);
+  return {.image = {.height = 1, .width = static_cast<int>(sizes.front()), .channels = 1},
+          .classes = sizes.back()};
+}
+
+void check_fits(const LayerSizes& sizes, const ModelInput& input) {
+  check_layer_sizes(sizes);
+  LayerSizes fitting = sizes;
+  fitting.front() = static_cast<std::int64_t>(input.image.bytes());
+  fitting.back() = input.classes;
+  if (fitting == sizes) return;
+  throw Error({.what = "the network does not fit the data",
+               .expected = fmt::format("{} values a sample ({}) and {} classes", fitting.front(),
+                                       shape_text(input.image), input.classes),
+               .found = fmt::format("the sizes {}", fmt::join(sizes, ",")),
+               .hint = fmt::format("Write mlp:{}", fmt::join(fitting, ","))});
+}
+
+void add_gradient(at::Tensor& parameter, at::Tensor gradient) {
+  at::Tensor& sum = parameter.mutable_grad();
+  if (sum.defined()) {
+    sum.add_(gradient);
+  } else {
+    sum = std::move(gradient);
+  }
+}
+
+}  // namespace
+
+Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed)
+    : Mlp(sizes, activation, seed, row_input(sizes)) {}
+
+Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed,
+         const ModelInput& input)
+    : Model(architecture_of(sizes, activation), input), sizes_(sizes), activation_(activation) {
+  check_fits(sizes_, input);
+  layers_ = {random_weights(sizes_, seed), zeros_biases(sizes_)};
+}
+
+std::int64_t Mlp::multiply_adds() const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) sum += sizes_[i] * sizes_[i + 1];
+  return sum;
+}
+
+std::vector<NamedTensor> Mlp::parameters() const {
+  std::vector<NamedTensor> named;
+  for (std::size_t i = 0; i < layers_.weights.size(); ++i) {
+    named.push_back({fmt::format("layers.{}.weight", i), layers_.weights[i]});
+    named.push_back({fmt::format("layers.{}.bias", i), layers_.biases[i]});
+  }
+  return named;
+}
+
+void Mlp::to(const at::Device& device) {
+  for (at::Tensor& weight : layers_.weights) weight = weight.to(device);
+  for (at::Tensor& bias : layers_.biases) bias = bias.to(device);
+}
 
 at::Tensor Mlp::activate(const at::Tensor& z) const {
   return activation_ == Activation::kSigmoid ? stoker::sigmoid(z) : at::relu(z);
 }
 
-at::Tensor Mlp::activate_prime(const at::Tensor& z) const {
-  return activation_ == Activation::kSigmoid ? sigmoid_prime(z) : (z > 0).to(z.dtype());
+at::Tensor Mlp::activate_prime(const at::Tensor& z, const at::Tensor& a) const {
+  return activation_ == Activation::kSigmoid ? sigmoid_prime(z) : (a > 0).to(a.dtype());
 }
 
 at::Tensor Mlp::flattened(const at::Tensor& x) const {
-  const at::Tensor rows = x.flatten(1);
+  check_same_device(layers_.weights.front().device(), x.device());
+  at::Tensor rows = x.flatten(1);
   if (rows.size(1) == sizes_.front()) return rows;
   throw Error({.what = "the network does not fit the data",
                .expected = fmt::format("{} values a sample, its first layer", sizes_.front()),
@@ -33,39 +96,45 @@ at::Tensor Mlp::flattened(const at::Tensor& x) const {
 
 at::Tensor Mlp::forward(const at::Tensor& x) const {
   at::Tensor a = flattened(x);
-  const std::size_t layers = parameters_.weights.size();
+  const std::size_t layers = layers_.weights.size();
   for (std::size_t i = 0; i < layers; ++i) {
-    const at::Tensor z = at::addmm(parameters_.biases[i], a, parameters_.weights[i]);
+    const at::Tensor z = at::addmm(layers_.biases[i], a, layers_.weights[i]);
     a = i + 1 < layers ? activate(z) : z;
   }
   return a;
 }
 
-// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i) and d_i = dLoss/dz_i over a batch of n:
-//   d_last = (softmax(z_last) - onehot(labels)) / n
+// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed)
+// and d_i = dLoss/dz_i:
+//   d_last = (softmax(z_last) - t) / n
 //   dLoss/dW_i = a_iᵀ d_i,  dLoss/db_i = sum of d_i over the batch
 //   d_{i-1} = (d_i W_iᵀ) * f'(z_{i-1})
-Mlp::Gradients Mlp::gradients(const at::Tensor& x, const at::Tensor& labels) const {
-  const std::size_t layers = parameters_.weights.size();
+Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
+                          const LossOptions& options) {
+  const std::size_t layers = layers_.weights.size();
   std::vector<at::Tensor> inputs = {flattened(x)}, sums;
   for (std::size_t i = 0; i < layers; ++i) {
-    sums.push_back(at::addmm(parameters_.biases[i], inputs[i], parameters_.weights[i]));
+    sums.push_back(at::addmm(layers_.biases[i], inputs[i], layers_.weights[i]));
     if (i + 1 < layers) inputs.push_back(activate(sums[i]));
   }
-  const auto samples = static_cast<double>(labels.size(0));
-  const at::Tensor log_probabilities = sums.back().log_softmax(1);
-  const at::Tensor column = labels.unsqueeze(1);
-  Gradients result;
-  result.loss = -log_probabilities.gather(1, column).sum().item<double>() / samples;
-  result.parameters = {std::vector<at::Tensor>(layers), std::vector<at::Tensor>(layers)};
-  const at::Tensor ones = at::ones(column.sizes(), sums.back().options());
-  at::Tensor d = log_probabilities.exp().scatter_add(1, column, -ones) / samples;
+  const at::Tensor& logits = sums.back();
+  const double scale = options.weight / static_cast<double>(labels.size(0));
+  const at::Tensor target =
+      at::full_like(logits, options.smoothing / logits.size(1))
+          .scatter_(1, labels.unsqueeze(1),
+                    1 - options.smoothing + options.smoothing / logits.size(1));
+  const at::Tensor log_probabilities = logits.log_softmax(1);
+  const at::Tensor loss =
+      (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0)));
+  at::Tensor d = log_probabilities.exp().sub_(target).mul_(scale);
   for (std::size_t i = layers; i-- > 0;) {
-    result.parameters.weights[i] = inputs[i].t().mm(d);
-    result.parameters.biases[i] = d.sum(0);
-    if (i > 0) d = d.mm(parameters_.weights[i].t()) * activate_prime(sums[i - 1]);
+    add_gradient(layers_.weights[i], inputs[i].t().mm(d));
+    add_gradient(layers_.biases[i], d.sum(0));
+    if (i > 0) {
+      d = d.mm(layers_.weights[i].t()).mul_(activate_prime(sums[i - 1], inputs[i]));
+    }
   }
-  return result;
+  return {.logits = logits, .loss = loss};
 }
 
 }  // namespace stoker

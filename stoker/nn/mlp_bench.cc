@@ -19,22 +19,28 @@ struct Setting {
   }
 };
 
+void forget_gradients(Mlp& mlp) {
+  for (auto& weight : mlp.layers().weights) weight.mutable_grad().reset();
+  for (auto& bias : mlp.layers().biases) bias.mutable_grad().reset();
+}
+
 void written_out(benchmark::State& state) {
-  const Setting setting(state.range(0));
-  const torch::NoGradGuard no_grad;
-  for (auto _ : state)
-    benchmark::DoNotOptimize(setting.mlp.gradients(setting.x, setting.labels).loss);
+  Setting setting(state.range(0));
+  for (auto _ : state) {
+    forget_gradients(setting.mlp);
+    benchmark::DoNotOptimize(
+        setting.mlp.backward(setting.x, setting.labels, {}).loss.item<double>());
+  }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(written_out)->Arg(16)->Arg(64)->Arg(256);
 
 void by_autograd(benchmark::State& state) {
   Setting setting(state.range(0));
-  std::vector<torch::Tensor> parameters = setting.mlp.parameters().weights;
-  for (auto& bias : setting.mlp.parameters().biases) parameters.push_back(bias);
-  for (auto& parameter : parameters) parameter.requires_grad_(true);
+  for (auto& weight : setting.mlp.layers().weights) weight.requires_grad_(true);
+  for (auto& bias : setting.mlp.layers().biases) bias.requires_grad_(true);
   for (auto _ : state) {
-    for (auto& parameter : parameters) parameter.mutable_grad().reset();
+    forget_gradients(setting.mlp);
     const auto loss =
         torch::nn::functional::cross_entropy(setting.mlp.forward(setting.x), setting.labels);
     loss.backward();

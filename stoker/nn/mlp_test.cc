@@ -21,6 +21,29 @@ double relative_difference(const torch::Tensor& a, const torch::Tensor& b) {
   return (a - b).norm().item<double>() / b.norm().item<double>();
 }
 
+void expect_autograds_gradients(Mlp& mlp, const Problem& problem, double smoothing) {
+  const double ours =
+      mlp.backward(problem.x, problem.labels, {.smoothing = smoothing}).loss.item<double>();
+  std::vector<torch::Tensor> gradients;
+  for (const NamedTensor& named : mlp.parameters()) {
+    torch::Tensor parameter = named.tensor;
+    gradients.push_back(parameter.grad());
+    parameter.mutable_grad().reset();
+    parameter.requires_grad_(true);
+  }
+  const auto options = torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(smoothing);
+  const torch::Tensor loss =
+      torch::nn::functional::cross_entropy(mlp.forward(problem.x), problem.labels, options);
+  loss.backward();
+  EXPECT_NEAR(ours, loss.item<double>(), 1e-5);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    torch::Tensor parameter = mlp.parameters()[i].tensor;
+    EXPECT_LE(relative_difference(gradients[i], parameter.grad()), 1e-5);
+    parameter.mutable_grad().reset();
+    parameter.requires_grad_(false);
+  }
+}
+
 // The backward pass written out, against autograd over the same forward pass.
 TEST(Mlp, GradientsEqualAutograds) {
   for (const Activation activation : {Activation::kSigmoid, Activation::kRelu}) {
@@ -28,20 +51,7 @@ TEST(Mlp, GradientsEqualAutograds) {
          {LayerSizes{20, 5}, LayerSizes{20, 16, 5}, LayerSizes{784, 128, 64, 10}}) {
       Mlp mlp(sizes, activation, 3);
       const Problem problem = random_problem(32, sizes.front(), sizes.back());
-      const Mlp::Gradients ours = mlp.gradients(problem.x, problem.labels);
-      for (auto& weight : mlp.parameters().weights) weight.requires_grad_(true);
-      for (auto& bias : mlp.parameters().biases) bias.requires_grad_(true);
-      const torch::Tensor loss =
-          torch::nn::functional::cross_entropy(mlp.forward(problem.x), problem.labels);
-      loss.backward();
-      EXPECT_NEAR(ours.loss, loss.item<double>(), 1e-5);
-      for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
-        EXPECT_LE(
-            relative_difference(ours.parameters.weights[i], mlp.parameters().weights[i].grad()),
-            1e-5);
-        EXPECT_LE(relative_difference(ours.parameters.biases[i], mlp.parameters().biases[i].grad()),
-                  1e-5);
-      }
+      for (const double smoothing : {0.0, 0.1}) expect_autograds_gradients(mlp, problem, smoothing);
     }
   }
 }
@@ -49,7 +59,7 @@ TEST(Mlp, GradientsEqualAutograds) {
 TEST(Mlp, ForwardIsTheFormulaOfTheAssignment) {
   const Mlp mlp({3, 4, 2}, Activation::kSigmoid, 5);
   const torch::Tensor x = torch::rand({1, 3});
-  const auto& [weights, biases] = mlp.parameters();
+  const auto& [weights, biases] = mlp.layers();
   const torch::Tensor hidden = torch::sigmoid(weights[0].t().mv(x[0]) + biases[0]);
   const torch::Tensor expected = weights[1].t().mv(hidden) + biases[1];
   EXPECT_TRUE(torch::allclose(mlp.forward(x)[0], expected, 1e-5, 1e-6));
@@ -64,15 +74,39 @@ TEST(Mlp, TakesPicturesAsTheyComeFromTheFeed) {
 TEST(Mlp, DescendingItsGradientLowersTheLoss) {
   Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3);
   const Problem problem = random_problem(64, 20, 5);
-  const double before = mlp.gradients(problem.x, problem.labels).loss;
+  const double before = mlp.backward(problem.x, problem.labels, {}).loss.item<double>();
   for (int step = 0; step < 50; ++step) {
-    const auto gradients = mlp.gradients(problem.x, problem.labels);
-    for (std::size_t i = 0; i < 2; ++i) {
-      mlp.parameters().weights[i].sub_(gradients.parameters.weights[i], 0.5);
-      mlp.parameters().biases[i].sub_(gradients.parameters.biases[i], 0.5);
+    for (const NamedTensor& named : mlp.parameters()) {
+      torch::Tensor parameter = named.tensor;
+      parameter.sub_(parameter.grad(), 0.5);
+      parameter.mutable_grad().reset();
     }
+    mlp.backward(problem.x, problem.labels, {});
   }
-  EXPECT_LT(mlp.gradients(problem.x, problem.labels).loss, before - 0.02);
+  EXPECT_LT(mlp.backward(problem.x, problem.labels, {}).loss.item<double>(), before - 0.02);
+}
+
+TEST(Mlp, PartsOfABatchAddUpToItsGradient) {
+  Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3);
+  const Problem problem = random_problem(12, 20, 5);
+  mlp.backward(problem.x, problem.labels, {});
+  const torch::Tensor whole = mlp.layers().weights[0].grad();
+  for (auto& weight : mlp.layers().weights) weight.mutable_grad().reset();
+  mlp.backward(problem.x.slice(0, 0, 8), problem.labels.slice(0, 0, 8), {.weight = 8 / 12.0});
+  mlp.backward(problem.x.slice(0, 8), problem.labels.slice(0, 8), {.weight = 4 / 12.0});
+  EXPECT_LE(relative_difference(mlp.layers().weights[0].grad(), whole), 1e-5);
+}
+
+TEST(Mlp, ABatchOnAnotherDeviceIsAnErrorThatNamesBoth) {
+  Mlp mlp({20, 5}, Activation::kSigmoid, 3);
+  mlp.to(torch::kMeta);
+  try {
+    static_cast<void>(mlp.forward(torch::rand({2, 20})));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.details().expected.find("meta"), std::string::npos);
+    EXPECT_NE(error.details().found.find("cpu"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -36,11 +36,11 @@ double train(const std::shared_ptr<const Source>& source, Mlp& mlp, double rate,
   Feed feed(source, Policy(), {.workers = 2, .batch_size = 16, .epochs = epochs, .seed = 1});
   double loss = 0;
   while (const auto batch = feed.next()) {
-    const auto gradients = mlp.gradients(pixels_of(*batch), labels_of(*batch));
-    loss = gradients.loss;
-    for (std::size_t i = 0; i < mlp.parameters().weights.size(); ++i) {
-      mlp.parameters().weights[i].sub_(gradients.parameters.weights[i], rate);
-      mlp.parameters().biases[i].sub_(gradients.parameters.biases[i], rate);
+    loss = mlp.backward(pixels_of(*batch), labels_of(*batch), {}).loss.item<double>();
+    for (const NamedTensor& named : mlp.parameters()) {
+      at::Tensor parameter = named.tensor;
+      parameter.sub_(parameter.grad(), rate);
+      parameter.mutable_grad().reset();
     }
   }
   return loss;
@@ -49,7 +49,7 @@ double train(const std::shared_ptr<const Source>& source, Mlp& mlp, double rate,
 // A perceptron from its size-layer vector: N_L = L + 1 layers, L matrices, L vectors, z = Wᵀx + b.
 TEST(Spec, R01_PerceptronFromItsSizes) {
   const Mlp mlp({784, 128, 10}, Activation::kSigmoid, 1);
-  const auto& [weights, biases] = mlp.parameters();
+  const auto& [weights, biases] = mlp.layers();
   ASSERT_EQ(weights.size(), 2U);
   EXPECT_EQ(weights[0].sizes(), at::IntArrayRef({784, 128}));
   EXPECT_EQ(weights[1].sizes(), at::IntArrayRef({128, 10}));

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "stoker/cli/batch_digest.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/data_flags.h"
-#include "stoker/cli/digest.h"
 #include "stoker/cli/npy.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/cpu_budget.h"

@@ -1,4 +1,4 @@
-#include "stoker/cli/digest.h"
+#include "stoker/cli/batch_digest.h"
 
 #include <gtest/gtest.h>
 

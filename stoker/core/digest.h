@@ -1,0 +1,26 @@
+// A digest of bytes: 128 bits of XXH3, to find damage and differences, not to stop an attacker.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  void add(std::span<const std::byte> bytes);
+  // With its length, so that "ab","c" differs from "a","bc".
+  void add_text(std::string_view text);
+  [[nodiscard]] std::string hex() const;  // of all bytes so far
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stoker

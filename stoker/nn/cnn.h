@@ -1,0 +1,36 @@
+// A small convolutional network, described by its channels: {16, 32, 64} is three stages of a 3x3
+// convolution, batch normalisation and ReLU, with the picture halved between them; then the mean
+// over the picture and one linear layer. Any size of picture fits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stoker/nn/autograd_model.h"
+#include "stoker/nn/layers.h"
+
+namespace stoker {
+
+class Cnn final : public AutogradModel {
+ public:
+  Cnn(const std::string& architecture, const std::vector<std::int64_t>& channels,
+      const ModelInput& input, std::uint64_t seed);
+
+  [[nodiscard]] std::int64_t multiply_adds() const override;
+  [[nodiscard]] std::vector<NamedTensor> parameters() const override;
+  [[nodiscard]] std::vector<NamedTensor> buffers() const override;
+  void to(const at::Device& device) override;
+
+ protected:
+  [[nodiscard]] at::Tensor logits(const at::Tensor& x, bool training) const override;
+
+ private:
+  struct Stage {
+    Convolution convolution;
+    BatchNorm norm;
+  };
+  std::vector<Stage> stages_;
+  Linear head_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,20 @@
+#include "stoker/nn/initial_weights.h"
+
+#include <ATen/ATen.h>
+
+#include "stoker/core/rng.h"
+
+namespace stoker {
+
+at::Tensor uniform_weights(at::IntArrayRef shape, double bound, std::uint64_t seed,
+                           std::uint64_t layer) {
+  at::Tensor weights = at::empty(shape, at::kFloat);
+  Rng rng({.seed = seed, .epoch = 0, .sample = layer}, kWeightsStream);
+  auto* values = weights.data_ptr<float>();
+  for (std::int64_t i = 0; i < weights.numel(); ++i) {
+    values[i] = static_cast<float>(rng.uniform(-bound, bound));
+  }
+  return weights;
+}
+
+}  // namespace stoker

@@ -1,0 +1,85 @@
+// Model: a classifier that can be trained, saved and asked. What its architecture's name, its input
+// and a seed make is always the same network, to the last bit.
+//
+// Tensors are handles: parameters() and buffers() share the model's memory, so writing into them
+// changes the model. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "stoker/image/image.h"
+
+namespace stoker {
+
+// What a model is made for.
+struct ModelInput {
+  ImageShape image;
+  std::int64_t classes = 0;
+  bool operator==(const ModelInput&) const = default;
+};
+
+struct NamedTensor {
+  std::string name;  // as in a file of weights
+  at::Tensor tensor;
+};
+
+struct LossOptions {
+  double smoothing = 0;  // this share of the target is spread evenly over all classes
+  double weight = 1;     // of this batch among those whose gradients are added up
+};
+
+class Model {
+ public:
+  struct Pass {
+    at::Tensor logits;  // (samples, classes)
+    at::Tensor loss;    // mean over the batch, without the weight; stays on the model's device
+  };
+
+  Model(std::string architecture, ModelInput input)
+      : architecture_(std::move(architecture)), input_(input) {}
+  virtual ~Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // What make_model() reads: "mlp:784,128,10".
+  [[nodiscard]] const std::string& architecture() const noexcept { return architecture_; }
+  [[nodiscard]] const ModelInput& input() const noexcept { return input_; }
+  // Of one sample, forward: by this the number of threads is chosen.
+  [[nodiscard]] virtual std::int64_t multiply_adds() const = 0;
+
+  [[nodiscard]] virtual std::vector<NamedTensor> parameters() const = 0;
+  // What training changes without a gradient: running statistics.
+  [[nodiscard]] virtual std::vector<NamedTensor> buffers() const { return {}; }
+
+  // Logits as in use, not in training: nothing of the model changes. `x` is (samples, channels,
+  // height, width).
+  [[nodiscard]] virtual at::Tensor forward(const at::Tensor& x) const = 0;
+  // One pass of training: adds the gradient of the cross entropy against `labels` (int64) to
+  // the parameters' grad().
+  virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
+                        const LossOptions& options) = 0;
+  // Moves every tensor; handles taken before still point to the old ones.
+  virtual void to(const at::Device& device) = 0;
+
+  [[nodiscard]] at::Device device() const { return parameters().front().tensor.device(); }
+
+ private:
+  std::string architecture_;
+  ModelInput input_;
+};
+
+// Parameters and buffers: all that a file of weights holds.
+[[nodiscard]] std::vector<NamedTensor> all_tensors(const Model& model);
+[[nodiscard]] std::int64_t parameter_count(const Model& model);
+
+// Throws Error, naming both devices, where the batch does not lie where the model does.
+void check_same_device(const at::Device& model, const at::Device& batch);
+
+// "28x28x1"
+[[nodiscard]] std::string shape_text(const ImageShape& shape);
+
+}  // namespace stoker

@@ -1,0 +1,56 @@
+// A model as one safetensors file: its tensors, and in the metadata all that using it takes: the
+// architecture, the input, the names of the classes and how pixels become numbers. So `predict`
+// needs nothing else and cannot disagree with `train`. Python's safetensors reads it too.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stoker/io/safetensors.h"
+#include "stoker/kernels/normalise/normalise.h"
+#include "stoker/nn/model.h"
+
+namespace stoker {
+
+// (value / 255 - mean) / deviation, for each channel.
+struct Preprocessing {
+  std::array<double, 3> mean = {0, 0, 0};
+  std::array<double, 3> deviation = {1, 1, 1};
+
+  [[nodiscard]] Normalisation normalisation() const {
+    return from_mean_and_deviation(mean, deviation);
+  }
+  bool operator==(const Preprocessing&) const = default;
+};
+
+// What a model file says besides the tensors.
+struct ModelCard {
+  std::string architecture;
+  ModelInput input;
+  std::vector<std::string> class_names;  // label i means class_names[i]
+  Preprocessing preprocessing;
+};
+
+// The same model and card make the same bytes. Throws Error where the disk refuses.
+void save_model(const std::filesystem::path& path, const Model& model,
+                const std::vector<std::string>& class_names, const Preprocessing& preprocessing);
+
+struct LoadedModel {
+  std::unique_ptr<Model> model;  // on the CPU
+  ModelCard card;
+};
+// Throws Error where the file is not such a file, or its tensors are not its architecture's.
+[[nodiscard]] LoadedModel load_model(const std::filesystem::path& path);
+
+// The card of a file's metadata; Error where it is missing or makes no sense.
+[[nodiscard]] ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path);
+[[nodiscard]] bool has_card(const SafetensorsMetadata& metadata);
+
+// Throws Error, with the first difference, unless both name the same classes in the same order.
+void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
+                       const std::string& model_path);
+
+}  // namespace stoker

@@ -1,0 +1,93 @@
+#include "stoker/nn/model_file.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+#include "stoker/nn/registry.h"
+#include "stoker/nn/tensor_views.h"
+
+namespace stoker {
+namespace {
+
+const ModelInput kInput = {.image = {.height = 8, .width = 9, .channels = 1}, .classes = 3};
+const std::vector<std::string> kNames = {"clean", "dirty", "größer \"x\""};
+const Preprocessing kPreprocessing = {.mean = {0.1307, 0.2, 0.3}, .deviation = {0.3081, 1, 2}};
+
+std::filesystem::path saved(const TempFolder& folder, const char* architecture) {
+  const auto path = folder.path() / "model.safetensors";
+  save_model(path, *make_model(architecture, kInput, 5), kNames, kPreprocessing);
+  return path;
+}
+
+TEST(ModelFile, BringsBackTheModelAndItsCard) {
+  const TempFolder folder;
+  for (const char* architecture : {"mlp:72,5,3:relu", "cnn:4,8"}) {
+    const LoadedModel loaded = load_model(saved(folder, architecture));
+    EXPECT_EQ(loaded.card.class_names, kNames);
+    EXPECT_EQ(loaded.card.preprocessing, kPreprocessing);
+    EXPECT_EQ(loaded.card.input, kInput);
+    const auto original = make_model(architecture, kInput, 5);
+    const at::Tensor x = at::rand({2, 1, 8, 9});
+    EXPECT_TRUE(at::equal(loaded.model->forward(x), original->forward(x)));
+  }
+}
+
+TEST(ModelFile, TheSameModelMakesTheSameBytes) {
+  const TempFolder a, b;
+  EXPECT_EQ(contents_of(saved(a, "cnn:4,8")), contents_of(saved(b, "cnn:4,8")));
+}
+
+SafetensorsMetadata metadata_with(const std::string& key, const std::string& value) {
+  SafetensorsMetadata metadata = {{"stoker.architecture", "mlp:72,5,3"},
+                                  {"stoker.image", "8x9x1"},
+                                  {"stoker.classes", R"(["a","b","c"])"},
+                                  {"stoker.mean", "[0,0,0]"},
+                                  {"stoker.std", "[1,1,1]"}};
+  metadata[key] = value;
+  return metadata;
+}
+
+TEST(ModelFile, AMetadataThatMakesNoSenseIsAnErrorWithItsKey) {
+  EXPECT_NO_THROW(static_cast<void>(read_card(metadata_with("other", "x"), "f")));
+  const std::pair<const char*, const char*> wrong[] = {
+      {"stoker.image", "8x9"},          {"stoker.image", "8x9x1x"},    {"stoker.image", "0x9x1"},
+      {"stoker.image", "99999999x9x1"}, {"stoker.classes", "[]"},      {"stoker.classes", "[1]"},
+      {"stoker.classes", "[\"a\""},     {"stoker.mean", "[0,0]"},      {"stoker.std", "[0,1,1]"},
+      {"stoker.std", "[-1,1,1]"},       {"stoker.mean", "[1e999,0,0]"}};
+  for (const auto& [key, value] : wrong) {
+    EXPECT_THROW(static_cast<void>(read_card(metadata_with(key, value), "f")), Error)
+        << key << " " << value;
+  }
+  EXPECT_THROW(static_cast<void>(read_card({}, "f")), Error);
+}
+
+TEST(ModelFile, TensorsMustBeExactlyTheArchitectures) {
+  const TempFolder folder;
+  const auto path = saved(folder, "mlp:72,5,3");
+  const SafetensorsFile file(path);
+  const auto expect_error = [&](const std::vector<NamedTensor>& tensors, const char* word) {
+    const ErrorDetails error = error_of([&] { read_tensors(tensors, file, path.string()); });
+    EXPECT_NE(to_string(error).find(word), std::string::npos) << to_string(error);
+  };
+  expect_error(all_tensors(*make_model("mlp:72,6,3", kInput, 1)), "(72, 6)");
+  const auto fitting = make_model("mlp:72,5,3", kInput, 1);
+  std::vector<NamedTensor> tensors = all_tensors(*fitting);
+  EXPECT_NO_THROW(read_tensors(tensors, file, path.string()));
+  tensors.push_back({"layers.2.weight", at::zeros({3})});
+  expect_error(tensors, "layers.2.weight as F32 (3), found no tensor of that name");
+  tensors.resize(3);
+  expect_error(tensors, "also layers.1.bias");
+}
+
+TEST(ModelFile, OtherClassesAreNamed) {
+  const auto message = [](const std::vector<std::string>& data) {
+    return to_string(error_of([&] { check_class_names(kNames, data, "m"); }));
+  };
+  EXPECT_NO_THROW(check_class_names(kNames, kNames, "m"));
+  EXPECT_NE(message({"dirty", "clean", "x"}).find("\"clean\" for class 0"), std::string::npos);
+  EXPECT_NE(message({"clean"}).find("only 1 classes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stoker

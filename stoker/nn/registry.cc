@@ -1,0 +1,120 @@
+#include "stoker/nn/registry.h"
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+#include "stoker/nn/cnn.h"
+#include "stoker/nn/mlp.h"
+
+namespace stoker {
+namespace {
+
+const std::vector<std::int64_t> kSmallCnn = {32, 64, 128};
+
+std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* end = text.data() + text.size();
+  while (true) {
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(at, end, number);
+    if (parsed.ec != std::errc{}) return std::nullopt;
+    numbers.push_back(number);
+    if (parsed.ptr == end) return numbers;
+    if (*parsed.ptr != ',') return std::nullopt;
+    at = parsed.ptr + 1;
+  }
+}
+
+[[noreturn]] void fail_details(const ModelFamily& family, const std::string& architecture) {
+  throw Error({.what = "cannot read the model's name",
+               .expected = family.usage,
+               .found = fmt::format("\"{}\"", architecture)});
+}
+
+std::unique_ptr<Model> make_mlp(const ModelFamily& family, const std::string& architecture,
+                                std::string_view details, const ModelInput& input,
+                                std::uint64_t seed) {
+  Activation activation = Activation::kSigmoid;
+  const std::size_t colon = details.find(':');
+  if (colon != std::string_view::npos) {
+    const std::string_view name = details.substr(colon + 1);
+    if (name != "relu" && name != "sigmoid") fail_details(family, architecture);
+    if (name == "relu") activation = Activation::kRelu;
+    details = details.substr(0, colon);
+  }
+  const auto sizes = parse_numbers(details);
+  if (!sizes) fail_details(family, architecture);
+  return std::make_unique<Mlp>(*sizes, activation, seed, input);
+}
+
+std::unique_ptr<Model> make_cnn(const ModelFamily& family, const std::string& architecture,
+                                std::string_view details, const ModelInput& input,
+                                std::uint64_t seed) {
+  const auto channels = details == "small" ? kSmallCnn : parse_numbers(details);
+  if (!channels) fail_details(family, architecture);
+  return std::make_unique<Cnn>(architecture, *channels, input, seed);
+}
+
+struct Entry {
+  ModelFamily family;
+  std::unique_ptr<Model> (*make)(const ModelFamily&, const std::string&, std::string_view,
+                                 const ModelInput&, std::uint64_t);
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {{.name = "mlp",
+        .usage = "mlp:SIZE,…,SIZE[:sigmoid|:relu], e.g. mlp:784,128,10",
+        .summary = "perceptron; its first size is the values of a picture (height x width x "
+                   "channels), its last the number of classes"},
+       make_mlp},
+      {{.name = "cnn",
+        .usage = "cnn:small or cnn:CHANNELS,…,CHANNELS, e.g. cnn:16,32,64",
+        .summary = fmt::format("convolutions of 3x3, small is cnn:{}; takes pictures of any size, "
+                               "channels and number of classes",
+                               fmt::join(kSmallCnn, ","))},
+       make_cnn},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::span<const ModelFamily> model_families() {
+  static const std::vector<ModelFamily> families = [] {
+    std::vector<ModelFamily> list;
+    for (const Entry& entry : entries()) list.push_back(entry.family);
+    return list;
+  }();
+  return families;
+}
+
+std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
+                                  std::uint64_t seed) {
+  const std::size_t colon = architecture.find(':');
+  const std::string name = architecture.substr(0, colon);
+  const std::string details = colon == std::string::npos ? "" : architecture.substr(colon + 1);
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.family.name == name) {
+      return entry.make(entry.family, architecture, details, input, seed);
+    }
+    names.push_back(entry.family.name);
+  }
+  std::vector<std::string> usages;
+  for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
+  const std::string meant = closest_name(name, names);
+  throw Error({.what = "there is no such model",
+               .expected = fmt::format("{}", fmt::join(usages, "; or ")),
+               .found = fmt::format("\"{}\"", architecture),
+               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+}
+
+}  // namespace stoker

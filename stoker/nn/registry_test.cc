@@ -1,0 +1,46 @@
+#include "stoker/nn/registry.h"
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+#include "stoker/nn/mlp.h"
+
+namespace stoker {
+namespace {
+
+const ModelInput kMnist = {.image = {.height = 28, .width = 28, .channels = 1}, .classes = 10};
+
+TEST(ModelRegistry, ReadsBackTheNameOfEveryModelItMakes) {
+  for (const char* name :
+       {"mlp:784,128,10", "mlp:784,256,64,10:relu", "cnn:small", "cnn:16,32,64"}) {
+    const auto model = make_model(name, kMnist, 1);
+    EXPECT_EQ(model->architecture(), name);
+    EXPECT_EQ(model->input(), kMnist);
+    EXPECT_GT(model->multiply_adds(), 0);
+  }
+}
+
+TEST(ModelRegistry, SigmoidIsThePerceptronsDefault) {
+  EXPECT_EQ(dynamic_cast<Mlp&>(*make_model("mlp:784,10", kMnist, 1)).activation(),
+            Activation::kSigmoid);
+  EXPECT_EQ(make_model("mlp:784,10:sigmoid", kMnist, 1)->architecture(), "mlp:784,10");
+}
+
+TEST(ModelRegistry, WrongNamesSayWhatWouldBeRight) {
+  const auto message = [](const char* name) {
+    return to_string(error_of([&] { static_cast<void>(make_model(name, kMnist, 1)); }));
+  };
+  EXPECT_NE(message("mpl:784,10").find("Did you mean mlp?"), std::string::npos);
+  EXPECT_NE(message("resnet").find("cnn:small"), std::string::npos);
+  EXPECT_NE(message("mlp:784,ten").find("mlp:SIZE"), std::string::npos);
+  EXPECT_NE(message("mlp:784,,10").find("mlp:SIZE"), std::string::npos);
+  EXPECT_NE(message("mlp:784,128,10:tanh").find(":relu"), std::string::npos);
+  EXPECT_NE(message("mlp:100,128,10").find("Write mlp:784,128,10"), std::string::npos);
+  EXPECT_NE(message("mlp:784,128,9").find("Write mlp:784,128,10"), std::string::npos);
+  EXPECT_NE(message("mlp:784,99999999999999999999,10").find("mlp:SIZE"), std::string::npos);
+  EXPECT_NE(message("cnn:1,2,3,4,5,6").find("halved"), std::string::npos);
+  EXPECT_NE(message("cnn:").find("cnn:small"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,34 @@
+// Between LibTorch's tensors and safetensors files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/io/safetensors.h"
+#include "stoker/nn/model.h"
+
+namespace stoker {
+
+// Tensors as a file has them: on the CPU, row-major. Owns copies where the originals lie otherwise,
+// so the views are valid while this lives and the originals do not change.
+class FileTensors {
+ public:
+  explicit FileTensors(std::span<const NamedTensor> tensors);
+  FileTensors(const FileTensors&) = delete;
+  FileTensors& operator=(const FileTensors&) = delete;
+
+  [[nodiscard]] const std::vector<TensorView>& views() const noexcept { return views_; }
+
+ private:
+  std::vector<at::Tensor> rows_;
+  std::vector<TensorView> views_;
+};
+
+// Copies values into `tensors`, wherever those lie. Throws Error before anything is changed unless
+// the file has exactly these names, each with the type and shape of the tensor. `path` is for
+// messages.
+void read_tensors(std::span<const NamedTensor> tensors, const SafetensorsFile& file,
+                  const std::string& path);
+
+}  // namespace stoker
