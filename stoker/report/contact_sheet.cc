@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,25 +10,17 @@
 #include "stoker/core/error.h"
 #include "stoker/report/canvas.h"
 #include "stoker/report/font.h"
+#include "stoker/report/page.h"
 
 namespace stoker {
 namespace {
 
-constexpr Colour kPaper{255, 255, 255};
-constexpr Colour kInk{31, 41, 55};         // title and class names
-constexpr Colour kPaleInk{100, 110, 125};  // column titles
-constexpr Colour kLine{200, 205, 212};
-
 // All in pixels of the sheet.
-constexpr int kMargin = 24;
 constexpr int kGap = 8;        // between cells
 constexpr int kGroupGap = 32;  // between the original and the augmented; a line runs through it
 constexpr int kLabelGap = 20;  // between class name and original
 constexpr int kMaxLabelWidth = 240;
 constexpr int kSmallestCell = 64;  // what zoom 0 reaches
-constexpr int kTextScale = 2;
-constexpr int kTextLine = kTextHeight * kTextScale;
-constexpr int kTitleGap = 18;
 constexpr int kHeaderGap = 10;
 
 // What the images ask for, before any limit is checked.
@@ -83,32 +74,16 @@ Extent measure(const std::vector<ContactRow>& rows) {
   return extent;
 }
 
-int resolve_zoom(int zoom, const Extent& extent) {
-  if (zoom < 0) {
-    throw Error({.what = "cannot draw a contact sheet with this zoom",
-                 .expected = "a whole number, 0 to choose one",
-                 .found = fmt::format("{}", zoom)});
-  }
-  if (zoom > 0) return zoom;
-  // By the longer side, so that a narrow strip is not blown up.
-  const int longer = std::max(extent.height, extent.width);
-  return (kSmallestCell + longer - 1) / longer;
-}
-
 void check_sheet_size(std::int64_t height, std::int64_t width) {
-  // Sides first: their product could overflow otherwise.
-  if (height <= kMaxSide && width <= kMaxSide && height * width <= kMaxSheetPixels) return;
-  throw Error({.what = "the contact sheet would be too large",
-               .expected = fmt::format("sides of at most {} and at most {} megapixels", kMaxSide,
-                                       kMaxSheetPixels / 1'000'000),
-               .found = fmt::format("{}x{} pixels", height, width),
-               .hint = "Show fewer samples or versions, or take a smaller zoom."});
+  check_page_size(height, width, "contact sheet",
+                  "Show fewer samples or versions, or take a smaller zoom.");
 }
 
 Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
   const Extent extent = measure(rows);
   Layout layout;
-  layout.zoom = resolve_zoom(options.zoom, extent);
+  // By the longer side, so that a narrow strip is not blown up.
+  layout.zoom = resolve_zoom(options.zoom, std::max(extent.height, extent.width), kSmallestCell);
   layout.header_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
   layout.grid_y = layout.header_y + (options.column_titles.empty() ? 0 : kTextLine + kHeaderGap);
   layout.grid_x = kMargin + (extent.label_width > 0 ? extent.label_width + kLabelGap : 0);
@@ -133,29 +108,6 @@ Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& opti
   return layout;
 }
 
-// A line of text that may take `width` pixels from x on.
-struct TextSpot {
-  int x = 0;
-  int width = 0;
-  bool centred = false;
-  std::string_view text = {};
-};
-
-// All at the usual size where that fits, else all at half of it, shortened where even that is wide.
-// Both sizes stand on the same base line.
-void draw_line(const MutableImageView& out, int y, const std::vector<TextSpot>& spots,
-               Colour colour) {
-  const bool fits = std::ranges::all_of(
-      spots, [](const TextSpot& spot) { return text_width(spot.text, kTextScale) <= spot.width; });
-  const int scale = fits ? kTextScale : 1;
-  const int base_y = y + kCapHeight * (kTextScale - scale);
-  for (const TextSpot& spot : spots) {
-    const std::string text = fit_text(spot.text, spot.width, scale);
-    const int indent = spot.centred ? (spot.width - text_width(text, scale)) / 2 : 0;
-    draw_text(out, spot.x + indent, base_y, text, colour, scale);
-  }
-}
-
 void draw_column_titles(const MutableImageView& out, const Layout& layout,
                         const std::vector<std::string>& titles) {
   std::vector<TextSpot> spots;
@@ -169,7 +121,7 @@ void draw_column_titles(const MutableImageView& out, const Layout& layout,
     const int width = shared ? out.shape.width - kMargin - x : layout.cell_width + 2 * overhang;
     spots.push_back({x, width, !shared, titles[static_cast<std::size_t>(i)]});
   }
-  draw_line(out, layout.header_y, spots, kPaleInk);
+  draw_text_line(out, layout.header_y, spots, kPaleInk);
 }
 
 void draw_divider(const MutableImageView& out, const Layout& layout) {
@@ -184,13 +136,9 @@ void draw_row(const MutableImageView& out, const Layout& layout, int index, cons
   const int label_width = std::max(0, layout.grid_x - kLabelGap - kMargin);
   draw_text(out, kMargin, label_y, fit_text(row.label, label_width, kTextScale), kInk, kTextScale);
   for (std::size_t i = 0; i < row.images.size(); ++i) {
-    const ImageView image = row.images[i].view();
-    const int width = image.shape.width * layout.zoom;
-    const int height = image.shape.height * layout.zoom;
-    const int left = layout.column_x(static_cast<int>(i)) + (layout.cell_width - width) / 2;
-    const int top = y + (layout.cell_height - height) / 2;
-    draw_image(out, left, top, image, layout.zoom);
-    frame_rect(out, {left, top, width, height}, kLine);  // for images as white as the paper
+    const int x = layout.column_x(static_cast<int>(i));
+    draw_framed_image(out, {x, y, layout.cell_width, layout.cell_height}, row.images[i].view(),
+                      layout.zoom);
   }
 }
 
@@ -198,10 +146,9 @@ void draw_row(const MutableImageView& out, const Layout& layout, int index, cons
 
 Image contact_sheet(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
   const Layout layout = plan(rows, options);
-  Image sheet(layout.sheet);
+  Image sheet = blank_page(layout.sheet);
   const MutableImageView out = sheet.view();
-  fill_rect(out, {0, 0, out.shape.width, out.shape.height}, kPaper);
-  draw_line(out, kMargin, {{kMargin, out.shape.width - 2 * kMargin, false, options.title}}, kInk);
+  draw_title(out, options.title);
   draw_column_titles(out, layout, options.column_titles);
   draw_divider(out, layout);
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,18 +1,15 @@
 // A contact sheet: one row a sample, the original at the left, augmented versions beside it, the
 // class name in front. For people to look at before they train.
 // A function without state, safe from any thread; it keeps nothing of its input. Cost: the pixels
-// of the sheet, at most kMaxSheetPixels, checked before memory is taken.
+// of the sheet, at most kMaxPagePixels (page.h), checked before memory is taken.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "stoker/image/image.h"
 
 namespace stoker {
-
-inline constexpr std::int64_t kMaxSheetPixels = 200'000'000;
 
 // images[0] is the original, the rest are augmented. Rows may differ in length and images in size:
 // each is centred in its cell, and all cells are as large as the largest image.

@@ -157,12 +157,11 @@ const Glyph& glyph_at(std::string_view text) {
   return first >= kFirst && first <= kLast ? kGlyphs[first - kFirst] : kUnknown;
 }
 
-void draw_glyph(const MutableImageView& out, int x, int y, const Glyph& glyph, Colour colour,
-                int scale) {
+template <typename Function>
+void for_each_dot(const Glyph& glyph, const Function& function) {
   for (int row = 0; row < kTextHeight; ++row) {
     for (int column = 0; column < kGlyphWidth; ++column) {
-      if ((glyph[row] >> (kGlyphWidth - 1 - column) & 1) == 0) continue;
-      fill_rect(out, {x + column * scale, y + row * scale, scale, scale}, colour);
+      if ((glyph[row] >> (kGlyphWidth - 1 - column) & 1) != 0) function(column, row);
     }
   }
 }
@@ -193,8 +192,23 @@ void draw_text(const MutableImageView& out, int x, int y, std::string_view text,
   if (y >= out.shape.height) return;
   // x only grows, so nothing after the right border can show; this also keeps it from overflowing.
   while (!text.empty() && x < out.shape.width) {
-    draw_glyph(out, x, y, glyph_at(text), colour, scale);
+    for_each_dot(glyph_at(text), [&](int column, int row) {
+      fill_rect(out, {x + column * scale, y + row * scale, scale, scale}, colour);
+    });
     x += kAdvance * scale;
+    text.remove_prefix(code_point_bytes(text));
+  }
+}
+
+void draw_text_upwards(const MutableImageView& out, int x, int y, std::string_view text,
+                       Colour colour, int scale) {
+  check_scale(scale);
+  if (x >= out.shape.width) return;
+  while (!text.empty() && y > 0) {
+    for_each_dot(glyph_at(text), [&](int column, int row) {
+      fill_rect(out, {x + row * scale, y - (column + 1) * scale, scale, scale}, colour);
+    });
+    y -= kAdvance * scale;
     text.remove_prefix(code_point_bytes(text));
   }
 }

@@ -24,6 +24,11 @@ inline constexpr int kCapHeight = 7;
 void draw_text(const MutableImageView& out, int x, int y, std::string_view text, Colour colour,
                int scale);
 
+// The same, turned to read from below upwards: (x, y) is the lower left corner, so that the text
+// lies above y and to the right of x.
+void draw_text_upwards(const MutableImageView& out, int x, int y, std::string_view text,
+                       Colour colour, int scale);
+
 // The text itself where it is at most width_px wide, else its longest beginning followed by "..".
 // Never cuts inside a code point; empty where not even the dots fit.
 [[nodiscard]] std::string fit_text(std::string_view text, int width_px, int scale);

@@ -131,6 +131,33 @@ TEST(DrawText, SurvivesPositionsFarOutside) {
   EXPECT_EQ(image, Image(ImageShape{4, 4, 1}));
 }
 
+TEST(DrawTextUpwards, IsTheTextTurnedByAQuarter) {
+  const std::string text = "Lg7\xC3\xA9";
+  const int width = text_width(text, 2);
+  const int height = kTextHeight * 2;
+  Image level(ImageShape{height, width, 1});
+  draw_text(level.view(), 0, 0, text, kWhite, 2);
+  Image upright(ImageShape{width + 4, height + 3, 1});
+  draw_text_upwards(upright.view(), 3, width + 4, text, kWhite, 2);
+  for (int y = 0; y < width + 4; ++y) {
+    for (int x = 0; x < height + 3; ++x) {
+      const bool inside = y >= 4 && x >= 3;
+      const int expected = inside ? level.at(x - 3, width + 3 - y) : 0;
+      ASSERT_EQ(upright.at(y, x), expected) << x << " " << y;
+    }
+  }
+}
+
+TEST(DrawTextUpwards, SurvivesPositionsFarOutside) {
+  Image image(ImageShape{4, 4, 1});
+  for (const int far : {INT_MIN, INT_MAX}) {
+    draw_text_upwards(image.view(), far, 0, "abc", kWhite, kMaxSide);
+    draw_text_upwards(image.view(), 0, far, "abc", kWhite, kMaxSide);
+  }
+  draw_text_upwards(image.view(), 0, 4, "", kWhite, 1);
+  EXPECT_EQ(image, Image(ImageShape{4, 4, 1}));
+}
+
 TEST(DrawText, UsesItsColour) {
   Image rgb(ImageShape{9, 6, 3});
   draw_text(rgb.view(), 0, 0, "L", {1, 2, 3}, 1);
