@@ -38,5 +38,7 @@ target_compile_options(stoker_torch INTERFACE -fpch-preprocess)
 
 function(stoker_precompiled_torch target)
   target_link_libraries(${target} PRIVATE stoker_compile stoker_torch)
+  # A precompiled header serves only code compiled with the same flags: programs have -fPIE otherwise.
+  target_compile_options(${target} PRIVATE -fPIC)
   target_precompile_headers(${target} REUSE_FROM stoker_torch_headers)
 endfunction()

@@ -1,5 +1,5 @@
 // stoker: parses the command line, runs the command, and turns errors into messages and exit codes:
-// 0 success, 1 failure, 2 wrong usage.
+// 0 success, 1 failure, 2 wrong usage, 3 stopped by a signal and ready to be resumed.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,10 +18,21 @@ int run(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.footer(
       "Examples:\n"
+#ifdef STOKER_TRAINER
+      "  stoker train --data mnist --model mlp:784,128,10\n"
+      "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
+#endif
       "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
       "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
       "  stoker ops");
+#ifdef STOKER_TRAINER
+  stoker::add_train_command(app);
+  stoker::add_eval_command(app);
+  stoker::add_predict_command(app);
+#endif
+  stoker::add_info_command(app);
   stoker::add_preview_command(app);
+  stoker::add_plot_command(app);
   stoker::add_bench_command(app);
   stoker::add_ops_command(app);
   try {
@@ -30,6 +41,8 @@ int run(int argc, char** argv) {
       throw stoker::Error({.what = "cannot write the output", .found = std::strerror(errno)});
     }
     return 0;
+  } catch (const stoker::ExitRequest& request) {
+    return request.code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -36,18 +36,23 @@ Progress::Progress(std::string label, std::uint64_t total, std::FILE* file, Prog
 
 Progress::~Progress() {
   if (!drawn_) return;
-  if (done_ != drawn_done_) draw(Clock::now());
+  if (done_ != drawn_done_) draw(Clock::now(), "");
   if (style_ == ProgressStyle::kBar) std::fputs("\n", file_);
 }
 
-void Progress::update(std::uint64_t done) {
+void Progress::clear() {
+  if (drawn_ && style_ == ProgressStyle::kBar) std::fputs("\r\x1b[K", file_);
+  drawn_ = false;
+}
+
+void Progress::update(std::uint64_t done, const Details& details) {
   done_ = done;
   const auto now = Clock::now();
   const bool bar_due = style_ == ProgressStyle::kBar && now - last_drawn_ >= kBarInterval;
   // A log gets at most a line a tenth of the work, and none for work that is over in a second.
   const bool line_due = style_ == ProgressStyle::kLines && now - last_drawn_ >= kLineInterval &&
                         (done_ - drawn_done_) * 10 >= total_;
-  if (bar_due || line_due) draw(now);
+  if (bar_due || line_due) draw(now, details ? "  " + details() : "");
 }
 
 std::string Progress::numbers(Clock::time_point now) const {
@@ -58,13 +63,13 @@ std::string Progress::numbers(Clock::time_point now) const {
   return fmt::format("{:3.0f} %  {:.0f} samples/s  {:.0f} s left", share * 100, rate, left);
 }
 
-void Progress::draw(Clock::time_point now) {
+void Progress::draw(Clock::time_point now, const std::string& details) {
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   if (style_ == ProgressStyle::kBar) {
     // \x1b[K clears what a longer line before left over.
-    fmt::print(file_, "\r{} {} {}\x1b[K", label_, bar(share), numbers(now));
+    fmt::print(file_, "\r{} {} {}{}\x1b[K", label_, bar(share), numbers(now), details);
   } else {
-    fmt::print(file_, "{}: {}\n", label_, numbers(now));
+    fmt::print(file_, "{}: {}{}\n", label_, numbers(now), details);
   }
   std::fflush(file_);
   last_drawn_ = now;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 
 namespace stoker {
@@ -23,13 +24,17 @@ class Progress {
   Progress(std::string label, std::uint64_t total)
       : Progress(std::move(label), total, stderr, progress_style(stderr)) {}
   ~Progress();  // ends the bar's line
+  // Removes the bar, so that a line of results takes its place.
+  void clear();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void update(std::uint64_t done);
+  // `details` is asked only when something is drawn: it may cost a little.
+  using Details = std::function<std::string()>;
+  void update(std::uint64_t done, const Details& details = {});
 
  private:
-  void draw(Clock::time_point now);
+  void draw(Clock::time_point now, const std::string& details);
   [[nodiscard]] std::string numbers(Clock::time_point now) const;
 
   std::string label_;

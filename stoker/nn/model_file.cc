@@ -1,5 +1,6 @@
 #include "stoker/nn/model_file.h"
 
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -3,28 +3,16 @@
 // needs nothing else and cannot disagree with `train`. Python's safetensors reads it too.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "stoker/io/safetensors.h"
-#include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
+#include "stoker/nn/preprocessing.h"
 
 namespace stoker {
-
-// (value / 255 - mean) / deviation, for each channel.
-struct Preprocessing {
-  std::array<double, 3> mean = {0, 0, 0};
-  std::array<double, 3> deviation = {1, 1, 1};
-
-  [[nodiscard]] Normalisation normalisation() const {
-    return from_mean_and_deviation(mean, deviation);
-  }
-  bool operator==(const Preprocessing&) const = default;
-};
 
 // What a model file says besides the tensors.
 struct ModelCard {

@@ -3,19 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
+#include "stoker/nn/families.h"
 #include "stoker/nn/model.h"
 
 namespace stoker {
-
-struct ModelFamily {
-  std::string name;     // "mlp"
-  std::string usage;    // "mlp:SIZE,…,SIZE[:relu]"
-  std::string summary;  // one line, with the input it takes
-};
-[[nodiscard]] std::span<const ModelFamily> model_families();
 
 // Throws Error where the name is unknown or the network does not fit the input.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& architecture,

@@ -71,6 +71,8 @@ class Feed {
   [[nodiscard]] FeedStats stats() const;
   [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
   [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
+  [[nodiscard]] ImageShape image_shape() const { return source_->shape(); }
+  [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
 
  private:
   class Worker;

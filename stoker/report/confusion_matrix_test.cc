@@ -1,5 +1,6 @@
 #include "stoker/report/confusion_matrix.h"
 
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>

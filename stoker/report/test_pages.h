@@ -1,6 +1,7 @@
 // What tests ask of drawn pages.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>

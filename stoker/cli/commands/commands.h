@@ -7,7 +7,20 @@
 namespace stoker {
 
 void add_bench_command(CLI::App& parent);
+void add_info_command(CLI::App& parent);
 void add_ops_command(CLI::App& parent);
+void add_plot_command(CLI::App& parent);
 void add_preview_command(CLI::App& parent);
+// Of the trainer.
+void add_eval_command(CLI::App& parent);
+void add_predict_command(CLI::App& parent);
+void add_train_command(CLI::App& parent);
+
+// Thrown by a command that is done but not with success, after it has said why.
+struct ExitRequest {
+  int code = 1;
+};
+// A run that was asked to stop and can be resumed.
+inline constexpr int kStoppedExitCode = 3;
 
 }  // namespace stoker

@@ -1,0 +1,104 @@
+// `stoker eval`: how well a trained model does on labelled data.
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/model_flags.h"
+#include "stoker/cli/progress.h"
+#include "stoker/image/png.h"
+#include "stoker/report/confusion_matrix.h"
+
+namespace stoker {
+namespace {
+
+struct EvalFlags {
+  ModelFlags model;
+  std::string picture;
+  bool json = false;
+};
+
+// JSON has no NaN: what is not defined is null.
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+void print_json(const ModelAndData& opened, const MetricsResult& result) {
+  const auto& names = opened.loaded.card.class_names;
+  nlohmann::ordered_json json;
+  json["top1"] = number(result.top1);
+  json[fmt::format("top{}", opened.options.top_k)] = number(result.top_k);
+  json["loss"] = number(result.loss);
+  json["samples"] = result.samples;
+  json["ece"] = number(result.calibration_error);
+  json["macro_precision"] = number(result.macro_precision);
+  json["macro_recall"] = number(result.macro_recall);
+  json["macro_f1"] = number(result.macro_f1);
+  json["model"] = opened.loaded.card.architecture;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClassMetrics& c = result.classes[i];
+    json["classes"].push_back({{"name", names[i]},
+                               {"support", c.support},
+                               {"precision", number(c.precision)},
+                               {"recall", number(c.recall)},
+                               {"f1", number(c.f1)}});
+  }
+  json["confusion"] = result.confusion;
+  fmt::print("{}\n", json.dump());
+}
+
+void print_text(const ModelAndData& opened, const MetricsResult& result) {
+  const ModelCard& card = opened.loaded.card;
+  fmt::print("model      {}, {}\n", card.architecture, opened.device);
+  fmt::print("samples    {}\n", result.samples);
+  fmt::print("loss       {:.4f}\n", result.loss);
+  fmt::print("top-1      {:.2f} %\n", 100 * result.top1);
+  fmt::print("top-{}      {:.2f} %\n", opened.options.top_k, 100 * result.top_k);
+  fmt::print("macro F1   {:.4f}\n", result.macro_f1);
+  fmt::print("ECE        {:.4f}\n\n", result.calibration_error);
+  fmt::print("{:>9}  {:>6}  {:>6}  {:>8}  class\n", "precision", "recall", "F1", "samples");
+  for (std::size_t i = 0; i < card.class_names.size(); ++i) {
+    const ClassMetrics& c = result.classes[i];
+    fmt::print("{:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.precision, c.recall, c.f1, c.support,
+               card.class_names[i]);
+  }
+}
+
+void run(const EvalFlags& flags) {
+  const ModelAndData opened = open_model_and_data(flags.model);
+  Progress progress("eval", opened.source->size());
+  std::uint64_t done = 0;
+  const MetricsResult result =
+      evaluate(*opened.loaded.model, opened.source, opened.options,
+               [&](const Predictions& batch) { progress.update(done += batch.labels.size()); });
+  progress.clear();
+  if (!flags.picture.empty()) {
+    const std::string title = fmt::format("{:.2f} % right", 100 * result.top1);
+    write_png(flags.picture,
+              confusion_matrix(result.confusion, opened.loaded.card.class_names, {.title = title})
+                  .view());
+  }
+  if (flags.json) {
+    print_json(opened, result);
+  } else {
+    print_text(opened, result);
+  }
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("eval", "How well a trained model does on labelled data");
+  auto flags = std::make_shared<EvalFlags>();
+  flags->model.add_to(*command);
+  command->add_option("--topk", flags->model.evaluate.top_k, "k of the top-k accuracy")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
+  command->add_flag("--json", flags->json, "print one JSON object; shares are in [0, 1]");
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

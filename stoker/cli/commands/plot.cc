@@ -1,0 +1,119 @@
+// `stoker plot`: columns of CSV files, such as those of runs, as lines in one picture.
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+#include "stoker/image/png.h"
+#include "stoker/report/line_plot.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotFlags {
+  std::vector<std::string> files;
+  std::vector<std::string> names;
+  std::string x = "epoch";
+  std::vector<std::string> y = {"val_top1"};
+  std::string title, output = "plot.png";
+  bool log2 = false;
+};
+
+struct Table {
+  std::string name;
+  fs::path path;
+  std::vector<std::string> columns;
+  std::vector<std::vector<double>> values;  // by column; NaN where a field is no number
+};
+
+double number_of(const std::string& field) {
+  char* end = nullptr;
+  const double value = std::strtod(field.c_str(), &end);
+  return end == field.c_str() ? std::nan("") : value;
+}
+
+Table read_table(const std::string& file) {
+  Table table{.name = fs::path(file).stem().string(), .path = file, .columns = {}, .values = {}};
+  if (fs::is_directory(file)) {
+    table.name = fs::path(file).filename().string();
+    table.path = fs::path(file) / "results.csv";
+  }
+  std::ifstream stream(table.path);
+  std::string line;
+  if (!std::getline(stream, line)) {
+    throw Error({.what = "cannot read the table",
+                 .path = table.path.string(),
+                 .expected = "a CSV file with a line of names, or the folder of a run"});
+  }
+  table.columns = CLI::detail::split(line, ',');
+  table.values.resize(table.columns.size());
+  while (std::getline(stream, line)) {
+    const std::vector<std::string> fields = CLI::detail::split(line, ',');
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      table.values[i].push_back(i < fields.size() ? number_of(fields[i]) : std::nan(""));
+    }
+  }
+  return table;
+}
+
+const std::vector<double>& column(const Table& table, const std::string& name) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i] == name) return table.values[i];
+  }
+  const std::string meant = closest_name(name, table.columns);
+  throw Error({.what = "the table has no such column",
+               .path = table.path.string(),
+               .expected = fmt::format("one of {}", fmt::join(table.columns, ", ")),
+               .found = fmt::format("\"{}\"", name),
+               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+}
+
+std::string series_name(const Table& table, const std::string& y, const PlotFlags& flags) {
+  if (flags.y.size() == 1) return table.name;
+  return flags.files.size() == 1 ? y : fmt::format("{} {}", table.name, y);
+}
+
+void run(const PlotFlags& flags) {
+  std::vector<PlotSeries> series;
+  for (std::size_t i = 0; i < flags.files.size(); ++i) {
+    Table table = read_table(flags.files[i]);
+    if (i < flags.names.size()) table.name = flags.names[i];
+    for (const std::string& y : flags.y) {
+      series.push_back({.name = series_name(table, y, flags),
+                        .x = column(table, flags.x),
+                        .y = column(table, y)});
+    }
+  }
+  const Image plot =
+      line_plot(series, {.title = flags.title,
+                         .x_title = flags.x,
+                         .y_title = flags.y.size() == 1 ? flags.y.front() : "",
+                         .x_scale = flags.log2 ? AxisScale::kLog2 : AxisScale::kLinear});
+  write_png(flags.output, plot.view());
+  fmt::print("{}: {} lines\n", flags.output, series.size());
+}
+
+}  // namespace
+
+void add_plot_command(CLI::App& parent) {
+  CLI::App* command = parent.add_subcommand("plot", "Draw columns of CSV files, such as of runs");
+  auto flags = std::make_shared<PlotFlags>();
+  command->add_option("files", flags->files, "CSV files, or folders of runs")->required();
+  command->add_option("--names", flags->names, "what the legend calls them, in the same order");
+  command->add_option("-x", flags->x, "column of the x axis")->capture_default_str();
+  command->add_option("-y", flags->y, "columns to draw")->capture_default_str();
+  command->add_flag("--log2", flags->log2, "powers of two on the x axis, e.g. for workers");
+  command->add_option("--title", flags->title, "above the picture");
+  command->add_option("-o,--output", flags->output, "the PNG file to write")->capture_default_str();
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,35 @@
+// Flags of the commands that use a trained model: which one, on which data, computed where.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "stoker/data/source.h"
+#include "stoker/nn/model_file.h"
+#include "stoker/train/evaluate.h"
+
+namespace stoker {
+
+struct ModelFlags {
+  std::string data, weights;
+  std::string split = "test";
+  std::string device = "auto";
+  int threads = 0;
+  EvaluateOptions evaluate;
+
+  void add_to(CLI::App& command);
+};
+
+// A model ready to be asked about data that fits it.
+struct ModelAndData {
+  LoadedModel loaded;
+  std::shared_ptr<const Source> source;
+  EvaluateOptions options;
+  std::string device;  // with the reason
+};
+// Throws Error where shape or class names of the data are not the model's.
+[[nodiscard]] ModelAndData open_model_and_data(const ModelFlags& flags);
+
+}  // namespace stoker

@@ -1,0 +1,158 @@
+#include "stoker/cli/yaml_flags.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxConfigBytes = 1 << 20;
+
+// Without dashes; empty for flags that have no long name.
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : option.get_lnames().front();
+}
+
+[[noreturn]] void fail(const fs::path& path, const YAML::Mark& mark, std::string expected,
+                       std::string found, std::string hint = {}) {
+  throw Error({.what = fmt::format("cannot use the settings in line {}", mark.line + 1),
+               .path = path.string(),
+               .expected = std::move(expected),
+               .found = std::move(found),
+               .hint = std::move(hint)});
+}
+
+YAML::Node load(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error || size > kMaxConfigBytes) {
+    throw Error({.what = "cannot read the settings",
+                 .path = path.string(),
+                 .expected = "a YAML file of at most 1 MB",
+                 .found = error ? error.message() : fmt::format("{} bytes", size)});
+  }
+  try {
+    return YAML::LoadFile(path.string());
+  } catch (const YAML::Exception& exception) {
+    fail(path, exception.mark, "YAML: a line \"name: value\" for each flag", exception.msg);
+  }
+}
+
+std::vector<std::string> values_of(const fs::path& path, const std::string& name,
+                                   const YAML::Node& node) {
+  if (node.IsScalar()) return {node.Scalar()};
+  std::vector<std::string> values;
+  if (node.IsSequence()) {
+    for (const YAML::Node& element : node) {
+      if (element.IsScalar()) values.push_back(element.Scalar());
+    }
+    if (values.size() == node.size()) return values;
+  }
+  fail(path, node.Mark(), fmt::format("a value, or a list of values, for {}", name),
+       node.IsNull() ? "nothing" : "something else");
+}
+
+CLI::Option& find_option(CLI::App& command, const fs::path& path, const YAML::Node& key) {
+  std::vector<std::string> names;
+  for (CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (name.empty() || name == "help" || name == "config") continue;
+    if (key.IsScalar() && key.Scalar() == name) return *option;
+    names.push_back(name);
+  }
+  const std::string typed = key.IsScalar() ? key.Scalar() : "";
+  const std::string meant = closest_name(typed, names);
+  fail(path, key.Mark(), fmt::format("a flag of `stoker {}`", command.get_name()),
+       fmt::format("\"{}\"", typed), meant.empty() ? "" : fmt::format("Did you mean {}?", meant));
+}
+
+bool is_plain(const std::string& text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '/';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), plain);
+}
+
+// Quoted unless it is surely plain; the quotes keep colons, commas and spaces.
+std::string scalar(const std::string& text) {
+  if (is_plain(text)) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::vector<std::string> current_values(const CLI::Option& option) {
+  if (option.count() > 0) return option.results();
+  const bool is_flag = option.get_expected_max() == 0;
+  if (is_flag) return {"false"};
+  std::string text = option.get_default_str();
+  if (!text.starts_with('[')) return {text};
+  // CLI11's form of several values: [a,b,c]
+  std::vector<std::string> values;
+  text = text.substr(1, text.size() - 2);
+  for (std::string& part : CLI::detail::split(text, ',')) values.push_back(std::move(part));
+  return values;
+}
+
+}  // namespace
+
+void apply_yaml(CLI::App& command, const fs::path& path) {
+  const YAML::Node root = load(path);
+  if (root.IsNull()) return;
+  if (!root.IsMap()) fail(path, root.Mark(), "a line \"name: value\" for each flag", "none");
+  for (const auto& entry : root) {
+    CLI::Option& option = find_option(command, path, entry.first);
+    if (option.count() > 0) continue;
+    try {
+      for (const std::string& value : values_of(path, name_of(option), entry.second)) {
+        option.add_result(value);
+      }
+      option.run_callback();
+    } catch (const CLI::Error& error) {
+      fail(path, entry.second.Mark(), "a value that fits", error.what());
+    }
+  }
+}
+
+FlagValues flag_values(const CLI::App& command, const std::set<std::string>& left_out) {
+  FlagValues values;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (name.empty() || name == "help" || left_out.contains(name)) continue;
+    values.emplace_back(name, current_values(*option));
+  }
+  return values;
+}
+
+void set_flag_value(FlagValues& values, const std::string& name, const std::string& value) {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  STOKER_INVARIANT(found != values.end(), "there is no flag --{}", name);
+  found->second = {value};
+}
+
+std::string to_yaml(const FlagValues& values) {
+  std::string text;
+  for (const auto& [name, list] : values) {
+    if (list.size() == 1) {
+      text += fmt::format("{}: {}\n", name, scalar(list.front()));
+      continue;
+    }
+    text += name + ": [";
+    for (std::size_t i = 0; i < list.size(); ++i) text += (i > 0 ? ", " : "") + scalar(list[i]);
+    text += "]\n";
+  }
+  return text;
+}
+
+}  // namespace stoker

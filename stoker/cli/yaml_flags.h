@@ -1,0 +1,32 @@
+// A command's flags as a YAML file: "name: value" for each, lists for flags with several values.
+// Read as if the flags stood on the command line, where what really stands there wins; written with
+// the values that a run really used.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace stoker {
+
+// Gives every flag of `command` that is in the file and not on the command line its value from the
+// file. Throws Error with the line where a name is unknown or a value does not fit.
+void apply_yaml(CLI::App& command, const std::filesystem::path& path);
+
+// Names without dashes and values, in the order of the help text.
+using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// What every flag of the command stands at, except `left_out`.
+[[nodiscard]] FlagValues flag_values(const CLI::App& command,
+                                     const std::set<std::string>& left_out);
+// Replaces the value of a flag that is there.
+void set_flag_value(FlagValues& values, const std::string& name, const std::string& value);
+
+// Text that apply_yaml() reads back, a line for each flag.
+[[nodiscard]] std::string to_yaml(const FlagValues& values);
+
+}  // namespace stoker

@@ -1,0 +1,86 @@
+#include "stoker/cli/yaml_flags.h"
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+
+namespace stoker {
+namespace {
+
+struct Command {
+  CLI::App app{"", "train"};
+  double lr = 0.1;
+  std::string data, policy = "none";
+  std::vector<double> mean = {0.0};
+  bool verbose = false;
+
+  Command() {
+    app.add_option("--lr", lr)->check(CLI::NonNegativeNumber)->capture_default_str();
+    app.add_option("-d,--data", data)->capture_default_str();
+    app.add_option("--aa", policy)->capture_default_str();
+    app.add_option("--mean", mean)->expected(1, 3)->capture_default_str();
+    app.add_flag("--verbose", verbose);
+    app.add_option("--config");
+  }
+};
+
+std::filesystem::path file_of(const TempFolder& folder, const std::string& text) {
+  return folder.write("c.yaml", Bytes(text.begin(), text.end()));
+}
+
+TEST(YamlFlags, GivesFlagsTheirValuesUnlessTheCommandLineDoes) {
+  const TempFolder folder;
+  Command command;
+  command.app.parse("--lr 0.5");
+  apply_yaml(command.app, file_of(folder,
+                                  "lr: 0.2\ndata: mnist\nmean: [0.1, 0.2, 0.3]\n"
+                                  "verbose: true\naa: \"rotate(-15,15),noise(0.1)\"\n"));
+  EXPECT_EQ(command.lr, 0.5);
+  EXPECT_EQ(command.data, "mnist");
+  EXPECT_EQ(command.mean, (std::vector<double>{0.1, 0.2, 0.3}));
+  EXPECT_TRUE(command.verbose);
+  EXPECT_EQ(command.policy, "rotate(-15,15),noise(0.1)");
+}
+
+TEST(YamlFlags, WritesWhatItReadsBack) {
+  const TempFolder folder;
+  Command command;
+  command.app.parse("--data \"a b: \\\"c\\\"\" --mean 0.1 0.2");
+  command.data = "x";
+  const std::string text = to_yaml(flag_values(command.app, {"config"}));
+  Command other;
+  other.app.parse("");
+  apply_yaml(other.app, file_of(folder, text));
+  EXPECT_EQ(to_yaml(flag_values(other.app, {"config"})), text);
+  EXPECT_EQ(other.mean, (std::vector<double>{0.1, 0.2}));
+  EXPECT_FALSE(other.verbose);
+}
+
+TEST(YamlFlags, AnEmptyFileChangesNothing) {
+  const TempFolder folder;
+  Command command;
+  apply_yaml(command.app, file_of(folder, ""));
+  EXPECT_EQ(command.lr, 0.1);
+}
+
+TEST(YamlFlags, MistakesAreNamedWithTheirLine) {
+  const TempFolder folder;
+  const auto message = [&](const std::string& text) {
+    Command command;
+    return to_string(error_of([&] { apply_yaml(command.app, file_of(folder, text)); }));
+  };
+  EXPECT_NE(message("data: x\nlrr: 1\n").find("line 2"), std::string::npos);
+  EXPECT_NE(message("lrr: 1\n").find("Did you mean lr?"), std::string::npos);
+  EXPECT_NE(message("lr: -1\n").find("line 1"), std::string::npos);
+  EXPECT_NE(message("lr: fast\n").find("fast"), std::string::npos);
+  EXPECT_NE(message("lr: {a: 1}\n").find("a list of values"), std::string::npos);
+  EXPECT_NE(message("lr:\n").find("nothing"), std::string::npos);
+  EXPECT_NE(message("config: x\n").find("\"config\""), std::string::npos);
+  EXPECT_NE(message("[1, 2]\n").find("name: value"), std::string::npos);
+  EXPECT_NE(message("lr: [1, 2\n").find("YAML"), std::string::npos);
+  Command command;
+  EXPECT_THROW(apply_yaml(command.app, folder.path() / "none.yaml"), Error);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,105 @@
+#include "stoker/train/checkpointing.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/nn/tensor_views.h"
+
+namespace stoker {
+namespace {
+
+constexpr const char* kSettings = "stoker.settings";
+constexpr const char* kNumbers = "stoker.numbers";
+
+const std::string& metadata_of(const CheckpointFolder::Found& found, const char* key) {
+  const auto entry = found.file.metadata().find(key);
+  if (entry != found.file.metadata().end()) return entry->second;
+  throw Error({.what = "the checkpoint lacks a part",
+               .path = found.path.string(),
+               .expected = fmt::format("{} in its metadata", key),
+               .found = "none"});
+}
+
+void check_settings(const std::string& here, const CheckpointFolder::Found& found) {
+  const std::string& there = metadata_of(found, kSettings);
+  if (here == there) return;
+  // Lines "name: value" in the same order: the first that differs says what changed.
+  std::size_t i = 0;
+  while (i < here.size() && i < there.size() && here[i] == there[i]) ++i;
+  const auto line = [](const std::string& text, std::size_t at) {
+    const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  throw Error({.what = "the checkpoint was made with other settings",
+               .path = found.path.string(),
+               .expected = fmt::format("\"{}\", as in the checkpoint", line(there, i)),
+               .found = fmt::format("\"{}\"", line(here, i)),
+               .hint = "Resume with the same settings, or start a new run"});
+}
+
+}  // namespace
+
+CheckpointInterval parse_checkpoint_interval(const std::string& text) {
+  CheckpointInterval interval;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, interval.count);
+  const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  if (parsed.ec == std::errc{} && interval.count > 0) {
+    if (unit == "step" || unit == "steps") return {interval.count, IntervalUnit::kSteps};
+    if (unit == "min") return {interval.count, IntervalUnit::kMinutes};
+    if (unit == "epoch" || unit == "epochs") return {interval.count, IntervalUnit::kEpochs};
+  }
+  throw Error({.what = "cannot read how often to save",
+               .expected = "a number and a unit: 50steps, 5min or 1epoch",
+               .found = fmt::format("\"{}\"", text)});
+}
+
+Checkpointing::Checkpointing(const std::filesystem::path& folder,
+                             const CheckpointInterval& interval, int keep, std::string settings)
+    : folder_(folder, keep), interval_(interval), settings_(std::move(settings)) {}
+
+bool Checkpointing::is_due(const State& state, bool epoch_ended) const {
+  switch (interval_.unit) {
+    case IntervalUnit::kSteps:
+      return state.step % interval_.count == 0;
+    case IntervalUnit::kMinutes:
+      return std::chrono::steady_clock::now() - saved_at_ >= std::chrono::minutes(interval_.count);
+    case IntervalUnit::kEpochs:
+      return epoch_ended && state.cursor.epoch % interval_.count == 0;
+  }
+  return false;
+}
+
+void Checkpointing::after_step(const State& state, bool epoch_ended) {
+  if (is_due(state, epoch_ended)) save(state);
+}
+
+void Checkpointing::save(const State& state) {
+  if (saved_step_ == state.step) return;
+  const std::vector<NamedTensor> tensors = tensors_of(state);
+  const FileTensors rows(tensors);
+  folder_.save(state.step, rows.views(), {{kSettings, settings_}, {kNumbers, numbers_of(state)}});
+  saved_step_ = state.step;
+  saved_at_ = std::chrono::steady_clock::now();
+}
+
+Checkpointing::Restored Checkpointing::restore(State& state) {
+  Restored restored;
+  const auto found = folder_.newest(restored.damaged);
+  if (!found) {
+    if (restored.damaged.empty()) return restored;
+    throw Error({.what = "no checkpoint of the run is whole",
+                 .path = folder_.path().string(),
+                 .found = restored.damaged.front(),
+                 .hint = "Start the run anew, or bring back the files from a copy"});
+  }
+  check_settings(settings_, *found);
+  read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());
+  restored.path = found->path;
+  saved_step_ = state.step;
+  return restored;
+}
+
+}  // namespace stoker

@@ -1,0 +1,54 @@
+// When to save a run's state, and doing so: every so many steps, minutes or epochs, and whenever it
+// is asked to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/io/checkpoint.h"
+#include "stoker/train/state.h"
+
+namespace stoker {
+
+enum class IntervalUnit { kSteps, kMinutes, kEpochs };
+
+struct CheckpointInterval {
+  std::uint64_t count = 1;
+  IntervalUnit unit = IntervalUnit::kEpochs;
+};
+// "50steps", "5min" or "1epoch" (also with a plural s). Throws Error where it is something else.
+[[nodiscard]] CheckpointInterval parse_checkpoint_interval(const std::string& text);
+
+class Checkpointing {
+ public:
+  // `settings` stands in every file: a state can only be read by a run with the same ones.
+  Checkpointing(const std::filesystem::path& folder, const CheckpointInterval& interval, int keep,
+                std::string settings);
+
+  // Saves where the interval is over. To be called for each settled state.
+  void after_step(const State& state, bool epoch_ended);
+  // Unless this very step is saved already.
+  void save(const State& state);
+
+  struct Restored {
+    std::filesystem::path path;        // empty: there was nothing to go on from
+    std::vector<std::string> damaged;  // why newer files were passed over
+  };
+  // Reads the newest whole checkpoint into the state. Throws Error where it belongs to a run with
+  // other settings, or where there are checkpoints and none is whole.
+  Restored restore(State& state);
+
+ private:
+  [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
+
+  CheckpointFolder folder_;
+  CheckpointInterval interval_;
+  std::string settings_;
+  std::optional<std::uint64_t> saved_step_;
+  std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace stoker

@@ -1,0 +1,123 @@
+#include "stoker/train/checkpointing.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+#include "stoker/train/test_runs.h"
+
+namespace stoker {
+namespace {
+
+// Saves as it goes, like a real run.
+class Saver final : public Observer {
+ public:
+  explicit Saver(Checkpointing& checkpoints) : checkpoints_(checkpoints) {}
+  void state_settled(const State& state, bool epoch_ended) override {
+    checkpoints_.after_step(state, epoch_ended);
+  }
+
+ private:
+  Checkpointing& checkpoints_;
+};
+
+constexpr CheckpointInterval kFiveSteps = {5, IntervalUnit::kSteps};
+
+State run_and_save(const std::filesystem::path& folder, const TrainOptions& options,
+                   const CheckpointInterval& interval = kFiveSteps) {
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  Checkpointing checkpoints(folder, interval, 3, "a: 1\nb: 2\n");
+  Saver saver(checkpoints);
+  EXPECT_EQ(Trainer(state, test::made_up_data(), options, saver).run(), RunEnd::kAllEpochs);
+  return state;
+}
+
+Checkpointing::Restored go_on(const std::filesystem::path& folder, const TrainOptions& options,
+                              State& state) {
+  Checkpointing checkpoints(folder, kFiveSteps, 3, "a: 1\nb: 2\n");
+  const auto restored = checkpoints.restore(state);
+  Observer observer;
+  Trainer(state, test::made_up_data(), options, observer).run();
+  return restored;
+}
+
+TEST(Checkpointing, ARunGoesOnFromEveryFileToTheSameEnd) {
+  const TempFolder folder;
+  TrainOptions options = test::small_options();
+  options.schedule = {.sched = ScheduleKind::kPlateau, .lr = 0.05, .patience_epochs = 0};
+  const State whole = run_and_save(folder.path(), options);
+  const auto files = CheckpointFolder(folder.path(), 3).files();
+  ASSERT_EQ(files.size(), 3U) << "steps 35, 30 and 25 of 39";
+  for (const auto& file : files) {
+    State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+    EXPECT_EQ(go_on(folder.path(), options, state).path, file);
+    EXPECT_TRUE(test::same(whole, state)) << file;
+    std::filesystem::remove(file);
+  }
+}
+
+TEST(Checkpointing, ADamagedFileIsNamedAndTheOneBeforeTaken) {
+  const TempFolder folder;
+  const State whole = run_and_save(folder.path(), test::small_options());
+  const auto files = CheckpointFolder(folder.path(), 3).files();
+  std::filesystem::resize_file(files[0], std::filesystem::file_size(files[0]) - 1);
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  const auto restored = go_on(folder.path(), test::small_options(), state);
+  EXPECT_EQ(restored.path, files[1]);
+  ASSERT_EQ(restored.damaged.size(), 1U);
+  EXPECT_NE(restored.damaged[0].find(files[0].string()), std::string::npos);
+  EXPECT_TRUE(test::same(whole, state));
+}
+
+TEST(Checkpointing, NothingToGoOnFromIsNoError) {
+  const TempFolder folder;
+  State state = test::new_state();
+  Checkpointing checkpoints(folder.path(), {}, 1, "");
+  EXPECT_TRUE(checkpoints.restore(state).path.empty());
+  folder.write("step-000000000001.safetensors", {1, 2, 3});
+  EXPECT_THROW(checkpoints.restore(state), Error) << "a damaged file is not nothing";
+}
+
+TEST(Checkpointing, OtherSettingsAreAnErrorThatNamesTheFirst) {
+  const TempFolder folder;
+  run_and_save(folder.path(), test::small_options());
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  Checkpointing checkpoints(folder.path(), {}, 1, "a: 1\nb: 3\n");
+  const ErrorDetails error = error_of([&] { checkpoints.restore(state); });
+  EXPECT_NE(error.expected.find("\"b: 2\""), std::string::npos);
+  EXPECT_NE(error.found.find("\"b: 3\""), std::string::npos);
+}
+
+TEST(Checkpointing, AnotherModelsStateIsRefused) {
+  const TempFolder folder;
+  run_and_save(folder.path(), test::small_options());
+  State state = test::new_state("cnn:4,16", {.kind = OptimiserKind::kAdamW});
+  Checkpointing checkpoints(folder.path(), {}, 1, "a: 1\nb: 2\n");
+  EXPECT_THROW(checkpoints.restore(state), Error);
+}
+
+TEST(Checkpointing, EpochsAreAnIntervalToo) {
+  const TempFolder folder;
+  run_and_save(folder.path(), test::small_options(), {2, IntervalUnit::kEpochs});
+  const auto files = CheckpointFolder(folder.path(), 3).files();
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].filename(), "step-000000000026.safetensors");
+}
+
+TEST(Checkpointing, IntervalsAreReadAndWrongOnesExplained) {
+  EXPECT_EQ(parse_checkpoint_interval("50steps").unit, IntervalUnit::kSteps);
+  EXPECT_EQ(parse_checkpoint_interval("50steps").count, 50U);
+  EXPECT_EQ(parse_checkpoint_interval("5min").unit, IntervalUnit::kMinutes);
+  EXPECT_EQ(parse_checkpoint_interval("1epoch").unit, IntervalUnit::kEpochs);
+  EXPECT_EQ(parse_checkpoint_interval("2epochs").count, 2U);
+  for (const char* wrong : {"", "5", "steps", "0steps", "-1steps", "5 steps", "5h", "1.5epochs",
+                            "99999999999999999999steps"}) {
+    const ErrorDetails error =
+        error_of([&] { static_cast<void>(parse_checkpoint_interval(wrong)); });
+    EXPECT_NE(error.expected.find("50steps"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stoker

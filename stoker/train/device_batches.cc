@@ -1,0 +1,143 @@
+#include "stoker/train/device_batches.h"
+
+#include <chrono>
+
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace stoker {
+namespace {
+
+// Memory that a device reads by itself, while the CPU goes on.
+class PinnedMemory final : public BatchMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes)
+      : tensor_(at::empty({static_cast<std::int64_t>(bytes)},
+                          at::TensorOptions(at::kByte).pinned_memory(true))) {}
+  [[nodiscard]] std::span<std::byte> bytes() noexcept override {
+    return {static_cast<std::byte*>(tensor_.data_ptr()), tensor_.nbytes()};
+  }
+
+ private:
+  at::Tensor tensor_;
+};
+
+at::Tensor pixels_of(const Batch& batch) {
+  const ImageShape& shape = batch.image_shape();
+  void* data = const_cast<std::byte*>(batch.pixels().data());
+  if (batch.pixel_type() == PixelType::kF32) {
+    return at::from_blob(data, {batch.size(), shape.channels, shape.height, shape.width},
+                         at::kFloat);
+  }
+  return at::from_blob(data, {batch.size(), shape.height, shape.width, shape.channels}, at::kByte);
+}
+
+at::Tensor labels_of(const Batch& batch) {
+  return at::from_blob(const_cast<std::int64_t*>(batch.labels().data()), {batch.size()}, at::kLong);
+}
+
+at::Tensor per_channel(const std::array<float, 3>& values, int channels, const at::Device& device) {
+  return at::tensor(at::ArrayRef<float>(values.data(), static_cast<std::size_t>(channels)))
+      .reshape({1, channels, 1, 1})
+      .to(device);
+}
+
+}  // namespace
+
+// The stream and the event exist only where the device has such things.
+struct DeviceBatches::Copy {
+  Batch host;  // must live until the copy has been made
+  DeviceBatch batch;
+  std::optional<c10::Stream> stream;
+  std::optional<c10::Event> done;
+};
+
+void prepare_feed_for(const at::Device& device, FeedOptions& options) {
+  options.pixel_type = device.is_cpu() ? PixelType::kF32 : PixelType::kU8;
+  if (device.is_cuda()) {
+    options.make_memory = [](std::size_t bytes) { return std::make_unique<PinnedMemory>(bytes); };
+  }
+}
+
+DeviceBatches::DeviceBatches(Feed& feed, const at::Device& device,
+                             const Normalisation& normalisation)
+    : feed_(feed), device_(device) {
+  STOKER_INVARIANT(device.is_cpu() || feed.pixel_type() == PixelType::kU8,
+                   "a feed of floats for {}: see prepare_feed_for", device.str());
+  const int channels = feed.image_shape().channels;
+  scale_ = per_channel(normalisation.scale, channels, device);
+  offset_ = per_channel(normalisation.offset, channels, device);
+}
+
+DeviceBatches::~DeviceBatches() {
+  if (ahead_ && ahead_->done) ahead_->done->synchronize();
+}
+
+std::optional<Batch> DeviceBatches::take() {
+  const auto before = std::chrono::steady_clock::now();
+  auto batch = feed_.next();
+  waited_seconds_ +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  return batch;
+}
+
+// The same two roundings as the kernel `normalise` has.
+at::Tensor DeviceBatches::normalised(const at::Tensor& bytes) const {
+  return bytes.permute({0, 3, 1, 2}).to(at::kFloat).mul_(scale_).add_(offset_);
+}
+
+std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
+  auto host = take();
+  if (!host) return nullptr;
+  auto copy =
+      std::make_unique<Copy>(Copy{.host = std::move(*host), .batch = {}, .stream = {}, .done = {}});
+  const auto copy_tensors = [&] {
+    copy->batch = {
+        .pixels = normalised(pixels_of(copy->host).to(device_, /*non_blocking=*/true)),
+        .labels = labels_of(copy->host).to(device_, /*non_blocking=*/true, /*copy=*/true),
+        .number = copy->host.number()};
+  };
+  if (!device_.is_cuda()) {
+    copy_tensors();
+    return copy;
+  }
+  const c10::impl::VirtualGuardImpl guard(device_.type());
+  copy->stream = guard.getStreamFromGlobalPool(device_, /*isHighPriority=*/false);
+  {
+    const c10::StreamGuard on_side_stream(*copy->stream);
+    copy_tensors();
+    copy->done.emplace(device_.type());
+    copy->done->record(*copy->stream);
+  }
+  return copy;
+}
+
+std::optional<DeviceBatch> DeviceBatches::next() {
+  held_.reset();
+  if (feed_.pixel_type() == PixelType::kF32) {
+    held_ = take();
+    if (!held_) return std::nullopt;
+    return DeviceBatch{
+        .pixels = pixels_of(*held_), .labels = labels_of(*held_), .number = held_->number()};
+  }
+  if (!started_) ahead_ = start_copy();
+  started_ = true;
+  if (!ahead_) return std::nullopt;
+  std::unique_ptr<Copy> current = std::move(ahead_);
+  if (current->done) {
+    // The computation waits on the device; the allocator learns that it uses the tensors too.
+    const c10::impl::VirtualGuardImpl guard(device_.type());
+    const c10::Stream compute = guard.getStream(device_);
+    current->done->block(compute);
+    current->batch.pixels.record_stream(compute);
+    current->batch.labels.record_stream(compute);
+  }
+  ahead_ = start_copy();
+  // By now the copy has been made, or is waited for: its memory goes back to the workers.
+  if (current->done) current->done->synchronize();
+  return current->batch;
+}
+
+}  // namespace stoker

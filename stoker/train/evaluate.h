@@ -1,0 +1,43 @@
+// A model over a data set, without training it: probabilities of every sample, in order, and how
+// well they fit the labels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "stoker/data/source.h"
+#include "stoker/kernels/normalise/normalise.h"
+#include "stoker/nn/model.h"
+#include "stoker/train/metrics.h"
+
+namespace stoker {
+
+struct EvaluateOptions {
+  std::uint32_t batch_size = 256;
+  int workers = 0;  // 0: what the job may use
+  std::int64_t top_k = 5;
+  Normalisation normalisation = {};
+};
+
+// On the CPU; valid during the call.
+struct Predictions {
+  std::span<const std::uint64_t> indices;  // of the samples in their source
+  std::span<const std::int64_t> labels;
+  std::span<const float> probabilities;  // samples x classes
+  std::span<const float> losses;         // cross entropy of each sample
+  std::int64_t classes = 0;
+};
+using OnPredictions = std::function<void(const Predictions&)>;
+
+// Samples come in the source's order, images as they are: the result does not depend on workers.
+void predict(const Model& model, const std::shared_ptr<const Source>& source,
+             const EvaluateOptions& options, const OnPredictions& on_predictions);
+
+[[nodiscard]] MetricsResult evaluate(const Model& model,
+                                     const std::shared_ptr<const Source>& source,
+                                     const EvaluateOptions& options,
+                                     const OnPredictions& on_predictions = {});
+
+}  // namespace stoker

@@ -1,0 +1,47 @@
+// What a training run tells while it goes. All calls come from the thread that trains, between two
+// steps; an exception ends the run.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/train/metrics.h"
+#include "stoker/train/state.h"
+
+namespace stoker {
+
+// After a step. Reading the sums brings them from the device: do so rarely.
+struct StepReport {
+  const State& state;
+  std::uint32_t epoch = 0;
+  std::uint64_t samples_done = 0;   // of the epoch
+  std::uint64_t samples_total = 0;  // of the epoch
+  double rate = 0;
+  double seconds = 0;     // since this process began the epoch
+  double wait_share = 0;  // of those, waiting for data
+};
+
+struct EpochReport {
+  const State& state;
+  std::uint32_t epoch = 0;
+  double rate = 0;  // of the epoch's last step
+  double train_loss = 0, train_top1 = 0;
+  MetricsResult validation;
+  bool is_best = false;
+  // Of the training phase; what a resumed run did before does not count.
+  double seconds = 0, samples_per_second = 0, wait_share = 0;
+  double validation_seconds = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void step_done(const StepReport& report) { static_cast<void>(report); }
+  virtual void epoch_done(const EpochReport& report) { static_cast<void>(report); }
+  // The state may be saved now: after each step, and after epoch_done where one ended.
+  virtual void state_settled(const State& state, bool epoch_ended) {
+    static_cast<void>(state);
+    static_cast<void>(epoch_ended);
+  }
+};
+
+}  // namespace stoker

@@ -1,0 +1,153 @@
+#include "stoker/train/optimiser.h"
+
+#include <algorithm>
+#include <array>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+
+namespace stoker {
+namespace {
+
+const std::array<std::string, 4> kNames = {"sgd", "momentum", "adam", "adamw"};
+
+void require(bool condition, const char* name, const char* expected, double found) {
+  if (condition) return;
+  throw Error({.what = fmt::format("the optimiser's {} makes no sense", name),
+               .expected = expected,
+               .found = fmt::format("{}", found)});
+}
+
+void check(const OptimiserOptions& o) {
+  require(o.momentum >= 0 && o.momentum < 1, "momentum", "0 or more, below 1", o.momentum);
+  require(o.beta1 >= 0 && o.beta1 < 1, "beta1", "0 or more, below 1", o.beta1);
+  require(o.beta2 >= 0 && o.beta2 < 1, "beta2", "0 or more, below 1", o.beta2);
+  require(o.epsilon > 0, "epsilon", "more than 0", o.epsilon);
+  require(o.weight_decay >= 0, "weight decay", "0 or more", o.weight_decay);
+}
+
+bool is_descent(OptimiserKind kind) {
+  return kind == OptimiserKind::kSgd || kind == OptimiserKind::kMomentum;
+}
+
+// The fused kernels walk through memory side by side, so a gradient must lie as its parameter does.
+at::Tensor in_layout_of(const at::Tensor& parameter, const at::Tensor& gradient) {
+  if (gradient.strides() == parameter.strides()) return gradient;
+  return at::empty_like(parameter).copy_(gradient);
+}
+
+}  // namespace
+
+std::span<const std::string> optimiser_names() { return kNames; }
+
+OptimiserKind parse_optimiser_kind(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found != kNames.end()) return static_cast<OptimiserKind>(found - kNames.begin());
+  const std::string meant = closest_name(name, kNames);
+  throw Error({.what = "there is no such optimiser",
+               .expected = fmt::format("one of {}", fmt::join(kNames, ", ")),
+               .found = fmt::format("\"{}\"", name),
+               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+}
+
+Optimiser::Optimiser(const std::vector<NamedTensor>& parameters, const OptimiserOptions& options)
+    : options_(options) {
+  check(options);
+  groups_.resize(2);
+  groups_[0].weight_decay = options.weight_decay;
+  for (const NamedTensor& parameter : parameters) {
+    add(groups_[parameter.tensor.dim() > 1 ? 0 : 1], parameter);
+  }
+}
+
+bool Optimiser::uses_momentum() const {
+  return !is_descent(options_.kind) || options_.momentum > 0;
+}
+
+void Optimiser::add(Group& group, const NamedTensor& parameter) const {
+  group.names.push_back(parameter.name);
+  group.parameters.push_back(parameter.tensor);
+  const at::Tensor zeros = at::zeros_like(parameter.tensor).detach();
+  if (uses_momentum()) group.first_moments.push_back(zeros);
+  if (is_descent(options_.kind)) return;
+  group.second_moments.push_back(zeros.clone());
+  group.steps.push_back(at::zeros({}, zeros.options()));
+}
+
+void Optimiser::step(double rate) {
+  const at::NoGradGuard no_grad;
+  for (Group& group : groups_) step_group(group, rate);
+}
+
+void Optimiser::step_group(Group& group, double rate) const {
+  std::vector<at::Tensor> parameters, gradients, first, second, steps;
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    at::Tensor& gradient = group.parameters[i].mutable_grad();
+    if (!gradient.defined()) continue;
+    parameters.push_back(group.parameters[i]);
+    gradients.push_back(in_layout_of(group.parameters[i], gradient));
+    if (uses_momentum()) first.push_back(group.first_moments[i]);
+    if (!is_descent(options_.kind)) {
+      second.push_back(group.second_moments[i]);
+      steps.push_back(group.steps[i].add_(1));
+    }
+    gradient.reset();
+  }
+  if (parameters.empty()) return;
+  const OptimiserOptions& o = options_;
+  switch (o.kind) {
+    case OptimiserKind::kSgd:
+    case OptimiserKind::kMomentum:
+      // The moments start at 0, so the first step needs no case of its own.
+      at::_fused_sgd_(parameters, gradients, first, group.weight_decay, o.momentum, rate,
+                      /*dampening=*/0, /*nesterov=*/o.kind == OptimiserKind::kSgd && o.momentum > 0,
+                      /*maximize=*/false, /*is_first_step=*/false);
+      break;
+    case OptimiserKind::kAdam:
+      at::_fused_adam_(parameters, gradients, first, second, {}, steps, rate, o.beta1, o.beta2,
+                       group.weight_decay, o.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+      break;
+    case OptimiserKind::kAdamW:
+      at::_fused_adamw_(parameters, gradients, first, second, {}, steps, rate, o.beta1, o.beta2,
+                        group.weight_decay, o.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+      break;
+  }
+}
+
+double Optimiser::clip_gradients(double limit) {
+  std::vector<at::Tensor> gradients, norms;
+  for (const Group& group : groups_) {
+    for (const at::Tensor& parameter : group.parameters) {
+      if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+    }
+  }
+  for (const at::Tensor& gradient : gradients) norms.push_back(at::linalg_vector_norm(gradient));
+  const double norm = norms.empty() ? 0 : at::linalg_vector_norm(at::stack(norms)).item<double>();
+  if (norm > limit) {
+    for (at::Tensor& gradient : gradients) gradient.mul_(limit / norm);
+  }
+  return norm;
+}
+
+std::vector<NamedTensor> Optimiser::state() const {
+  std::vector<NamedTensor> named;
+  const auto append = [&](const Group& group, const std::vector<at::Tensor>& tensors,
+                          const char* what) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      named.push_back({fmt::format("{}.{}", group.names[i], what), tensors[i]});
+    }
+  };
+  for (const Group& group : groups_) {
+    append(group, group.first_moments, "first_moment");
+    append(group, group.second_moments, "second_moment");
+    append(group, group.steps, "steps");
+  }
+  return named;
+}
+
+}  // namespace stoker

@@ -1,0 +1,120 @@
+#include "stoker/train/optimiser.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+// Two parameters: one with weight decay and, as convolutions have it, channels last; one without.
+std::vector<NamedTensor> parameters() {
+  torch::manual_seed(1);
+  return {{"w", torch::rand({4, 3, 3, 3}).contiguous(at::MemoryFormat::ChannelsLast)},
+          {"b", torch::rand({5})}};
+}
+
+// Its gradient at some step: anything that changes from step to step.
+at::Tensor gradient(const at::Tensor& parameter, int step) {
+  return parameter.detach().contiguous().mul(0.3 + step).sin();
+}
+
+std::vector<at::Tensor> after_steps(const OptimiserOptions& options, int steps) {
+  const auto named = parameters();
+  Optimiser optimiser(named, options);
+  for (int step = 0; step < steps; ++step) {
+    for (const NamedTensor& p : named) {
+      at::Tensor(p.tensor).mutable_grad() = gradient(p.tensor, step);
+    }
+    optimiser.step(0.05);
+    EXPECT_FALSE(named[0].tensor.grad().defined()) << "gradients are forgotten";
+  }
+  return {named[0].tensor, named[1].tensor};
+}
+
+// LibTorch's own optimiser, with two groups of parameters.
+template <class Reference, class Options>
+std::vector<at::Tensor> reference_after_steps(Options options, double weight_decay, int steps) {
+  auto named = parameters();
+  for (NamedTensor& p : named) p.tensor.requires_grad_(true);
+  Options without = options;
+  options.weight_decay(weight_decay);
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  groups.emplace_back(std::vector<at::Tensor>{named[0].tensor}, std::make_unique<Options>(options));
+  groups.emplace_back(std::vector<at::Tensor>{named[1].tensor}, std::make_unique<Options>(without));
+  Reference reference(groups, without);
+  for (int step = 0; step < steps; ++step) {
+    for (NamedTensor& p : named) p.tensor.mutable_grad() = gradient(p.tensor, step);
+    reference.step();
+  }
+  return {named[0].tensor.detach(), named[1].tensor.detach()};
+}
+
+void expect_close(const std::vector<at::Tensor>& ours, const std::vector<at::Tensor>& theirs) {
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_TRUE(at::allclose(ours[i], theirs[i], 1e-4, 1e-6)) << ours[i] - theirs[i];
+  }
+}
+
+TEST(Optimiser, SgdIsLibTorchs) {
+  for (const double momentum : {0.0, 0.9}) {
+    for (const bool nesterov : {false, true}) {
+      if (nesterov && momentum == 0) continue;
+      const auto options = torch::optim::SGDOptions(0.05).momentum(momentum).nesterov(nesterov);
+      expect_close(after_steps({.kind = nesterov ? OptimiserKind::kSgd : OptimiserKind::kMomentum,
+                                .momentum = momentum,
+                                .weight_decay = 0.1},
+                               5),
+                   reference_after_steps<torch::optim::SGD>(options, 0.1, 5));
+    }
+  }
+}
+
+TEST(Optimiser, AdamIsLibTorchs) {
+  expect_close(after_steps({.kind = OptimiserKind::kAdam, .weight_decay = 0.1}, 5),
+               reference_after_steps<torch::optim::Adam>(
+                   torch::optim::AdamOptions(0.05).weight_decay(0), 0.1, 5));
+}
+
+TEST(Optimiser, AdamWIsLibTorchs) {
+  expect_close(after_steps({.kind = OptimiserKind::kAdamW, .weight_decay = 0.1}, 5),
+               reference_after_steps<torch::optim::AdamW>(
+                   torch::optim::AdamWOptions(0.05).weight_decay(0), 0.1, 5));
+}
+
+TEST(Optimiser, AParameterWithoutAGradientStays) {
+  const auto named = parameters();
+  const at::Tensor before = named[0].tensor.clone();
+  Optimiser optimiser(named, {.kind = OptimiserKind::kAdamW, .weight_decay = 0.1});
+  at::Tensor(named[1].tensor).mutable_grad() = at::ones({5});
+  optimiser.step(0.1);
+  EXPECT_TRUE(at::equal(named[0].tensor, before));
+}
+
+TEST(Optimiser, ClipsTheCommonNorm) {
+  const auto named = parameters();
+  Optimiser optimiser(named, {});
+  at::Tensor(named[0].tensor).mutable_grad() = at::full({4, 3, 3, 3}, 0.0);
+  at::Tensor(named[1].tensor).mutable_grad() = at::tensor({3.0F, 4.0F, 0.0F, 0.0F, 0.0F});
+  EXPECT_NEAR(optimiser.clip_gradients(10), 5, 1e-6);
+  EXPECT_NEAR(named[1].tensor.grad().norm().item<double>(), 5, 1e-6);
+  EXPECT_NEAR(optimiser.clip_gradients(1), 5, 1e-6);
+  EXPECT_NEAR(named[1].tensor.grad().norm().item<double>(), 1, 1e-6);
+}
+
+TEST(Optimiser, NamesEverythingThatItRemembers) {
+  EXPECT_TRUE(Optimiser(parameters(), {.momentum = 0}).state().empty());
+  EXPECT_EQ(Optimiser(parameters(), {}).state().size(), 2U);
+  EXPECT_EQ(Optimiser(parameters(), {.kind = OptimiserKind::kAdam}).state().size(), 6U);
+}
+
+TEST(Optimiser, WrongOptionsAreErrors) {
+  EXPECT_THROW(Optimiser(parameters(), {.momentum = 1}), Error);
+  EXPECT_THROW(Optimiser(parameters(), {.weight_decay = -1}), Error);
+  EXPECT_THROW(static_cast<void>(parse_optimiser_kind("adm")), Error);
+  EXPECT_EQ(parse_optimiser_kind("adamw"), OptimiserKind::kAdamW);
+}
+
+}  // namespace
+}  // namespace stoker

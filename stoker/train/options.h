@@ -1,0 +1,43 @@
+// What a user sets for a training run; without LibTorch's headers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stoker/train/schedule.h"
+
+namespace stoker {
+
+enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
+
+// "sgd" (Nesterov's momentum, as timm has it), "momentum", "adam", "adamw".
+[[nodiscard]] std::span<const std::string> optimiser_names();
+// Throws Error with all names.
+[[nodiscard]] OptimiserKind parse_optimiser_kind(std::string_view name);
+
+struct OptimiserOptions {
+  OptimiserKind kind = OptimiserKind::kSgd;
+  double momentum = 0.9;                              // of the first two; 0: plain gradient descent
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of the last two
+  double weight_decay = 0;  // not for biases and norms, the tensors of one dimension
+};
+
+struct TrainOptions {
+  std::uint32_t epochs = 10;
+  std::uint32_t batch_size = 64;
+  std::uint64_t batches_per_epoch = 0;  // 0: all
+  bool drop_last = false;
+  std::uint64_t seed = 0;
+  int workers = 0;  // 0: what the job may use
+  ScheduleOptions schedule = {};
+  double smoothing = 0;                // of the labels
+  double clip_grad = 0;                // largest norm of a step's gradients; 0: any
+  std::uint32_t grad_accum_steps = 1;  // batches whose gradients make one step
+  std::uint32_t patience = 0;          // end after so many epochs without a better one; 0: never
+  std::int64_t top_k = 5;
+  std::uint32_t validation_batch_size = 256;
+};
+
+}  // namespace stoker

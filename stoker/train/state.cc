@@ -1,0 +1,88 @@
+#include "stoker/train/state.h"
+
+#include <cstdlib>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "stoker/core/error.h"
+#include "stoker/nn/tensor_views.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity; the shortest text that reads back to the same bits.
+std::string text_of(double value) { return fmt::format("{}", value); }
+double number_of(const Json& text) {
+  return std::strtod(text.get_ref<const std::string&>().c_str(), nullptr);
+}
+
+}  // namespace
+
+State::State(std::unique_ptr<Model> made, const OptimiserOptions& options)
+    : model(std::move(made)), optimiser(model->parameters(), options) {
+  clear_sums();
+}
+
+void State::clear_sums() {
+  sums = {.loss = at::zeros({}, at::TensorOptions(at::kDouble).device(model->device())),
+          .right = at::zeros({}, at::TensorOptions(at::kLong).device(model->device())),
+          .samples = 0};
+}
+
+std::vector<NamedTensor> tensors_of(const State& state) {
+  std::vector<NamedTensor> named;
+  for (const NamedTensor& t : all_tensors(*state.model)) {
+    named.push_back({"model." + t.name, t.tensor});
+  }
+  for (const NamedTensor& t : state.optimiser.state()) {
+    named.push_back({"optimiser." + t.name, t.tensor});
+  }
+  named.push_back({"epoch.loss", state.sums.loss});
+  named.push_back({"epoch.right", state.sums.right});
+  return named;
+}
+
+std::string numbers_of(const State& state) {
+  Json json = {{"epoch", state.cursor.epoch},
+               {"position", state.cursor.position},
+               {"step", state.step},
+               {"epoch_samples", state.sums.samples},
+               {"plateau",
+                {{"best", text_of(state.plateau.best)},
+                 {"bad_epochs", state.plateau.bad_epochs},
+                 {"factor", text_of(state.plateau.factor)}}}};
+  if (state.best) {
+    json["best"] = {{"epoch", state.best->epoch}, {"top1", text_of(state.best->top1)}};
+  }
+  return json.dump();
+}
+
+void read_state(State& state, const SafetensorsFile& file, const std::string& numbers,
+                const std::string& path) {
+  read_tensors(tensors_of(state), file, path);
+  try {
+    const Json json = Json::parse(numbers);
+    state.cursor = {.epoch = json.at("epoch"), .position = json.at("position")};
+    state.step = json.at("step");
+    state.sums.samples = json.at("epoch_samples");
+    const Json& plateau = json.at("plateau");
+    state.plateau = {.best = number_of(plateau.at("best")),
+                     .bad_epochs = plateau.at("bad_epochs"),
+                     .factor = number_of(plateau.at("factor"))};
+    state.best.reset();
+    if (json.contains("best")) {
+      state.best = {.epoch = json["best"].at("epoch"), .top1 = number_of(json["best"].at("top1"))};
+    }
+  } catch (const Json::exception& error) {
+    throw Error({.what = "the checkpoint's numbers cannot be read",
+                 .path = path,
+                 .found = error.what(),
+                 .hint = "Was it made by another version of stoker?"});
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,56 @@
+// State: all that a step of training changes. Saved between two steps and read back, the run goes
+// on as if it had never stopped, bit for bit on a CPU.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/io/safetensors.h"
+#include "stoker/nn/model.h"
+#include "stoker/pipeline/plan.h"
+#include "stoker/train/optimiser.h"
+#include "stoker/train/schedule.h"
+
+namespace stoker {
+
+// Of the epoch that is under way, summed where it is computed.
+struct EpochSums {
+  at::Tensor loss;   // float64: of all samples
+  at::Tensor right;  // int64: samples whose class got the largest logit
+  std::uint64_t samples = 0;
+};
+
+// The best epoch so far, by top-1 on the validation data; of equals the first.
+struct BestEpoch {
+  std::uint32_t epoch = 0;
+  double top1 = 0;
+};
+
+struct State {
+  State(std::unique_ptr<Model> model, const OptimiserOptions& options);
+
+  std::unique_ptr<Model> model;
+  Optimiser optimiser;
+  Cursor cursor;  // where the data goes on; always between two steps
+  std::uint64_t step = 0;
+  PlateauState plateau;
+  std::optional<BestEpoch> best;
+  EpochSums sums;
+
+  void clear_sums();
+};
+
+// Handles to every tensor of a state, named as in a checkpoint.
+[[nodiscard]] std::vector<NamedTensor> tensors_of(const State& state);
+// The rest of it, as text.
+[[nodiscard]] std::string numbers_of(const State& state);
+
+// The opposite. Throws Error, with the state unchanged or partly read, where the file was made for
+// another model or optimiser.
+void read_state(State& state, const SafetensorsFile& file, const std::string& numbers,
+                const std::string& path);
+
+}  // namespace stoker

@@ -1,0 +1,192 @@
+#include "stoker/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/train/evaluate.h"
+
+namespace stoker {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+PlanOptions plan_options(const TrainData& data, const TrainOptions& options) {
+  return {.samples = data.train->size(),
+          .batch_size = options.batch_size,
+          .batches_per_epoch = options.batches_per_epoch,
+          .drop_last = options.drop_last,
+          .end_epoch = options.epochs};
+}
+
+RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
+  const std::uint64_t batches = plan.batches_per_epoch();
+  const std::uint64_t group = options.grad_accum_steps;
+  return {.epochs = options.epochs,
+          .steps_per_epoch = static_cast<std::int64_t>((batches + group - 1) / group)};
+}
+
+TrainOptions checked(const TrainOptions& options) {
+  const auto require = [](bool condition, const char* what, const char* expected, double found) {
+    if (condition) return;
+    throw Error({.what = fmt::format("{} makes no sense", what),
+                 .expected = expected,
+                 .found = fmt::format("{}", found)});
+  };
+  require(options.epochs >= 1, "the number of epochs", "at least 1", options.epochs);
+  require(options.grad_accum_steps >= 1, "the number of batches a step", "at least 1",
+          options.grad_accum_steps);
+  require(options.smoothing >= 0 && options.smoothing < 1, "label smoothing", "0 or more, below 1",
+          options.smoothing);
+  require(options.clip_grad >= 0, "the largest norm of gradients", "0 (any) or more",
+          options.clip_grad);
+  return options;
+}
+
+}  // namespace
+
+// Of the epoch under way, in this process.
+struct Trainer::Clock {
+  SteadyClock::time_point start = SteadyClock::now();
+  std::uint64_t samples_before = 0;  // done before this process took over
+  double waited_before = 0;
+  const DeviceBatches& batches;
+
+  [[nodiscard]] double seconds() const { return seconds_since(start); }
+  [[nodiscard]] double wait_share() const {
+    return (batches.waited_seconds() - waited_before) / std::max(1e-9, seconds());
+  }
+};
+
+Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& options,
+                 Observer& observer, std::function<bool()> stop)
+    : state_(state),
+      data_(data),
+      options_(checked(options)),
+      observer_(observer),
+      stop_(std::move(stop)),
+      plan_(plan_options(data, options)),
+      schedule_(options.schedule, run_length(plan_, options)) {}
+
+std::optional<RunEnd> Trainer::end() const {
+  if (state_.cursor.epoch >= options_.epochs) return RunEnd::kAllEpochs;
+  const bool between_epochs = state_.cursor.position == 0;
+  if (options_.patience > 0 && between_epochs && state_.best &&
+      state_.cursor.epoch > state_.best->epoch + options_.patience) {
+    return RunEnd::kNoProgress;
+  }
+  return std::nullopt;
+}
+
+Trainer::Group Trainer::next_group() const {
+  const std::uint64_t per_epoch = plan_.batches_per_epoch();
+  const std::uint64_t begin =
+      state_.cursor.epoch * per_epoch + state_.cursor.position / options_.batch_size;
+  Group group{.begin = begin,
+              .end = std::min(begin + options_.grad_accum_steps,
+                              (state_.cursor.epoch + std::uint64_t{1}) * per_epoch)};
+  for (std::uint64_t batch = group.begin; batch < group.end; ++batch) {
+    group.samples += plan_.share(batch).count;
+  }
+  return group;
+}
+
+RunEnd Trainer::run() {
+  if (const auto ended = end()) return *ended;
+  FeedOptions feed_options{.workers = options_.workers,
+                           .batch_size = options_.batch_size,
+                           .epochs = options_.epochs,
+                           .begin = state_.cursor,
+                           .batches_per_epoch = options_.batches_per_epoch,
+                           .drop_last = options_.drop_last,
+                           .seed = options_.seed,
+                           .normalisation = data_.normalisation};
+  const at::Device device = state_.model->device();
+  prepare_feed_for(device, feed_options);
+  Feed feed(data_.train, data_.policy, feed_options);
+  DeviceBatches batches(feed, device, data_.normalisation);
+  while (true) {
+    Clock clock{.samples_before = state_.sums.samples,
+                .waited_before = batches.waited_seconds(),
+                .batches = batches};
+    const std::uint32_t epoch = state_.cursor.epoch;
+    while (state_.cursor.epoch == epoch) {
+      make_step(batches, next_group());
+      observer_.step_done(step_report(epoch, clock));
+      const bool epoch_ended = state_.cursor.epoch != epoch;
+      if (epoch_ended) finish_epoch(epoch, clock);
+      observer_.state_settled(state_, epoch_ended);
+      if (const auto ended = end()) return *ended;
+      if (stop_ && stop_()) return RunEnd::kStopped;
+    }
+  }
+}
+
+void Trainer::make_step(DeviceBatches& batches, const Group& group) {
+  for (std::uint64_t number = group.begin; number < group.end; ++number) {
+    const auto batch = batches.next();
+    STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
+    train_on(*batch,
+             static_cast<double>(batch->labels.size(0)) / static_cast<double>(group.samples));
+  }
+  if (options_.clip_grad > 0) state_.optimiser.clip_gradients(options_.clip_grad);
+  rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step), state_.plateau);
+  state_.optimiser.step(rate_);
+  ++state_.step;
+  state_.cursor = plan_.cursor_before(group.end);
+}
+
+void Trainer::train_on(const DeviceBatch& batch, double weight) {
+  const Model::Pass pass = state_.model->backward(
+      batch.pixels, batch.labels, {.smoothing = options_.smoothing, .weight = weight});
+  EpochSums& sums = state_.sums;
+  sums.loss.add_(pass.loss, static_cast<double>(batch.labels.size(0)));
+  sums.right.add_(pass.logits.argmax(1).eq(batch.labels).sum());
+  sums.samples += static_cast<std::uint64_t>(batch.labels.size(0));
+}
+
+StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
+  return {.state = state_,
+          .epoch = epoch,
+          .samples_done = state_.sums.samples,
+          .samples_total = plan_.samples_per_epoch(),
+          .rate = rate_,
+          .seconds = clock.seconds(),
+          .wait_share = clock.wait_share()};
+}
+
+void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
+  const auto samples = static_cast<double>(state_.sums.samples);
+  EpochReport report{
+      .state = state_,
+      .epoch = epoch,
+      .rate = rate_,
+      .train_loss = state_.sums.loss.item<double>() / samples,
+      .train_top1 = static_cast<double>(state_.sums.right.item<std::int64_t>()) / samples,
+      .validation = {},
+      .seconds = clock.seconds(),
+      .wait_share = clock.wait_share()};
+  report.samples_per_second =
+      (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
+  const auto start = SteadyClock::now();
+  report.validation = evaluate(*state_.model, data_.validation,
+                               {.batch_size = options_.validation_batch_size,
+                                .workers = options_.workers,
+                                .top_k = options_.top_k,
+                                .normalisation = data_.normalisation});
+  report.validation_seconds = seconds_since(start);
+  report.is_best = !state_.best || report.validation.top1 > state_.best->top1;
+  if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};
+  state_.plateau = schedule_.after_epoch(state_.plateau, report.validation.loss);
+  state_.clear_sums();
+  observer_.epoch_done(report);
+}
+
+}  // namespace stoker

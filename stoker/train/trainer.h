@@ -1,0 +1,66 @@
+// The training loop: a train and a val phase for each epoch, from wherever the state stands.
+//
+//   State state(make_model(…), options.optimiser);
+//   Trainer(state, data, options, observer).run();
+//
+// What it computes depends on the state, the data and the options alone; the number of workers
+// changes nothing but the time. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "stoker/augment/policy.h"
+#include "stoker/data/source.h"
+#include "stoker/kernels/normalise/normalise.h"
+#include "stoker/train/device_batches.h"
+#include "stoker/train/observer.h"
+#include "stoker/train/options.h"
+#include "stoker/train/schedule.h"
+#include "stoker/train/state.h"
+
+namespace stoker {
+
+struct TrainData {
+  std::shared_ptr<const Source> train, validation;
+  Policy policy = {};  // of the training samples
+  Normalisation normalisation = {};
+};
+
+enum class RunEnd { kAllEpochs, kNoProgress, kStopped };
+
+class Trainer {
+ public:
+  // `stop` is asked after each step. Throws Error where options make no sense.
+  Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
+          std::function<bool()> stop = {});
+
+  RunEnd run();
+
+ private:
+  // Batches [begin, end) whose gradients make one step.
+  struct Group {
+    std::uint64_t begin = 0, end = 0, samples = 0;
+  };
+  struct Clock;
+
+  [[nodiscard]] std::optional<RunEnd> end() const;
+  [[nodiscard]] Group next_group() const;
+  void make_step(DeviceBatches& batches, const Group& group);
+  void train_on(const DeviceBatch& batch, double weight);
+  void finish_epoch(std::uint32_t epoch, const Clock& clock);
+  [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
+
+  State& state_;
+  TrainData data_;
+  TrainOptions options_;
+  Observer& observer_;
+  std::function<bool()> stop_;
+  BatchPlan plan_;
+  Schedule schedule_;
+  double rate_ = 0;  // of the step made last
+};
+
+}  // namespace stoker

@@ -1,0 +1,150 @@
+#include "stoker/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/error.h"
+#include "stoker/train/test_runs.h"
+
+namespace stoker {
+namespace {
+
+class Recorder final : public Observer {
+ public:
+  std::vector<double> rates, losses, validation_top1;
+  void step_done(const StepReport& report) override { rates.push_back(report.rate); }
+  void epoch_done(const EpochReport& report) override {
+    losses.push_back(report.train_loss);
+    validation_top1.push_back(report.validation.top1);
+  }
+};
+
+Recorder run(State& state, const TrainOptions& options, RunEnd expected = RunEnd::kAllEpochs) {
+  Recorder recorder;
+  EXPECT_EQ(Trainer(state, test::made_up_data(), options, recorder).run(), expected);
+  return recorder;
+}
+
+State trained(const std::string& architecture, const OptimiserOptions& optimiser,
+              const TrainOptions& options) {
+  State state = test::new_state(architecture, optimiser);
+  run(state, options);
+  return state;
+}
+
+TEST(Trainer, LearnsWhatItSees) {
+  State state = test::new_state("mlp:180,16,2", {.kind = OptimiserKind::kAdam});
+  TrainOptions options = test::small_options();
+  options.epochs = 30;
+  options.schedule.lr = 0.01;
+  TrainData data = test::made_up_data();
+  data.policy = {};  // noise can be learned by heart as long as it stays the same
+  Recorder recorder;
+  EXPECT_EQ(Trainer(state, data, options, recorder).run(), RunEnd::kAllEpochs);
+  EXPECT_LT(recorder.losses.back(), 0.5 * recorder.losses.front());
+  EXPECT_EQ(recorder.rates.size(), 30U * 13);
+}
+
+TEST(Trainer, TheNumberOfWorkersChangesNothing) {
+  for (const char* architecture : {"mlp:180,16,2", "cnn:4,8"}) {
+    TrainOptions options = test::small_options();
+    options.workers = 1;
+    const State one = trained(architecture, {}, options);
+    for (const int workers : {2, 4}) {
+      options.workers = workers;
+      EXPECT_TRUE(test::same(one, trained(architecture, {}, options))) << workers;
+    }
+  }
+}
+
+TEST(Trainer, TheSeedChangesTheOrder) {
+  TrainOptions options = test::small_options();
+  const State one = trained("mlp:180,16,2", {}, options);
+  options.seed = 8;
+  EXPECT_FALSE(test::same(one, trained("mlp:180,16,2", {}, options)));
+}
+
+// Stopped after every single step and begun again with a new trainer and feed.
+TEST(Trainer, StoppingAnywhereChangesNothing) {
+  for (const OptimiserKind kind : {OptimiserKind::kSgd, OptimiserKind::kAdamW}) {
+    TrainOptions options = test::small_options();
+    options.grad_accum_steps = 2;
+    options.schedule.sched = ScheduleKind::kCosine;
+    const State whole = trained("cnn:4,8", {.kind = kind}, options);
+    State broken = test::new_state("cnn:4,8", {.kind = kind});
+    Observer observer;
+    int runs = 1;
+    while (Trainer(broken, test::made_up_data(), options, observer, [] { return true; }).run() ==
+           RunEnd::kStopped) {
+      ++runs;
+    }
+    EXPECT_EQ(runs, 3 * 7) << "13 batches an epoch, two a step";
+    EXPECT_TRUE(test::same(whole, broken));
+  }
+}
+
+TEST(Trainer, AccumulatedBatchesAreOneLargeBatch) {
+  TrainOptions options = test::small_options();
+  options.batch_size = 16;
+  const State large = trained("mlp:180,16,2", {}, options);
+  options.batch_size = 8;
+  options.grad_accum_steps = 2;
+  const State small = trained("mlp:180,16,2", {}, options);
+  EXPECT_EQ(large.step, small.step);
+  const auto a = all_tensors(*large.model), b = all_tensors(*small.model);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(at::allclose(a[i].tensor, b[i].tensor, 1e-4, 1e-5)) << a[i].name;
+  }
+}
+
+TEST(Trainer, FollowsTheSchedule) {
+  State state = test::new_state();
+  TrainOptions options = test::small_options();
+  options.schedule = {
+      .sched = ScheduleKind::kStep, .lr = 0.1, .decay_epochs = 1, .decay_rate = 0.5};
+  const Recorder recorder = run(state, options);
+  EXPECT_DOUBLE_EQ(recorder.rates.front(), 0.1);
+  EXPECT_DOUBLE_EQ(recorder.rates.at(13), 0.05);
+  EXPECT_DOUBLE_EQ(recorder.rates.back(), 0.025);
+}
+
+TEST(Trainer, EndsWhenNothingGetsBetter) {
+  State state = test::new_state();
+  TrainOptions options = test::small_options();
+  options.epochs = 50;
+  options.schedule.lr = 1e-12;  // the first epoch stays the best
+  options.patience = 3;
+  EXPECT_EQ(run(state, options, RunEnd::kNoProgress).losses.size(), 4U);
+  // Begun again, it is still at its end.
+  EXPECT_TRUE(run(state, options, RunEnd::kNoProgress).losses.empty());
+}
+
+TEST(Trainer, SmoothingAndClippingReachTheStep) {
+  const State plain = trained("mlp:180,16,2", {}, test::small_options());
+  TrainOptions smoothed = test::small_options(), clipped = test::small_options();
+  smoothed.smoothing = 0.1;
+  clipped.clip_grad = 1e-3;
+  EXPECT_FALSE(test::same(plain, trained("mlp:180,16,2", {}, smoothed)));
+  // With gradients this short the weights hardly move.
+  const State start = test::new_state();
+  const State stayed = trained("mlp:180,16,2", {.momentum = 0}, clipped);
+  EXPECT_TRUE(at::allclose(all_tensors(*start.model)[0].tensor,
+                           all_tensors(*stayed.model)[0].tensor, 0, 39 * 0.05 * 1e-3));
+}
+
+TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
+  State state = test::new_state();
+  Observer observer;
+  const auto expect_error = [&](auto change) {
+    TrainOptions options = test::small_options();
+    change(options);
+    EXPECT_THROW(Trainer(state, test::made_up_data(), options, observer), Error);
+  };
+  expect_error([](TrainOptions& o) { o.epochs = 0; });
+  expect_error([](TrainOptions& o) { o.grad_accum_steps = 0; });
+  expect_error([](TrainOptions& o) { o.smoothing = 1; });
+  expect_error([](TrainOptions& o) { o.clip_grad = -1; });
+  expect_error([](TrainOptions& o) { o.batch_size = 0; });
+}
+
+}  // namespace
+}  // namespace stoker

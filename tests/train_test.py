@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Trains with the program as its users do: from the data to weights, broken off in every way, with wrong words.
+
+Run by ctest with the program's path as STOKER. Needs MNIST ($STOKER_TEST_DATA/mnist, default ../shared/data/mnist).
+STOKER_KILLS sets how often the run of the class Killed is killed (default 50).
+"""
+
+import csv
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+STOKER = os.environ["STOKER"]
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+os.environ.setdefault("STOKER_TEST_DATA", str(SOURCE.parent / "shared" / "data"))
+HAS_MNIST = pathlib.Path(os.environ["STOKER_TEST_DATA"], "mnist").is_dir()
+needs_mnist = unittest.skipUnless(HAS_MNIST, "needs MNIST in $STOKER_TEST_DATA/mnist")
+
+# A run of a few seconds whose every part has a state: augmentation, momentum, schedule, accumulation.
+SMALL = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--aa", "mnist", "--opt", "adamw", "--lr", "0.002",
+         "--epochs", "3", "--batches-per-epoch", "400", "--batch-size", "32", "--grad-accum-steps", "2", "--seed", "4"]
+
+
+def run(*arguments, timeout=300, **options):
+    return subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
+
+
+def must(*arguments, **options):
+    done = run(*arguments, **options)
+    assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def weights(folder, which="last"):
+    return (folder / "weights" / f"{which}.safetensors").read_bytes()
+
+
+def checkpoints(folder):
+    return sorted((folder / "checkpoints").glob("step-*.safetensors"))
+
+
+def rows(folder):
+    with open(folder / "results.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def without_times(table):
+    times = ("seconds", "val_seconds", "samples_per_second", "wait_share")
+    return [{key: value for key, value in row.items() if key not in times} for row in table]
+
+
+class Case(unittest.TestCase):
+    """A folder for runs, and the weights of an unbroken small run to compare with."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.output = pathlib.Path(cls.temporary.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def small(self, name, *extra):
+        must(*SMALL, "--output", self.output, "--experiment", name, *extra)
+        return self.output / name
+
+
+@needs_mnist
+class Defaults(Case):
+    """R04: one command, the defaults, more than 95 %."""
+
+    def test_mnist_passes_95_percent_in_under_a_minute(self):
+        begin = time.monotonic()
+        done = must("train", "--data", "mnist", "--model", "mlp:784,128,10", "--output", self.output)
+        seconds = time.monotonic() - begin
+        folder = self.output / "mnist-mlp"
+        accuracy = float(rows(folder)[-1]["val_top1"])
+        print(f"top-1 {accuracy:.4f} after {seconds:.1f} s")
+        self.assertGreater(accuracy, 0.95)
+        self.assertLess(seconds, 60)
+        for word in ("device     cpu", "threads    ", "best       epoch"):
+            self.assertIn(word, done.stdout)
+        for name in ("args.yaml", "results.csv", "log.txt", "weights/best.safetensors", "weights/last.safetensors",
+                     "train_batch0.png", "confusion_matrix.png"):
+            self.assertTrue((folder / name).stat().st_size > 0, name)
+        self.assertEqual(done.stdout, (folder / "log.txt").read_text(encoding="utf-8"))
+        self.check_eval(folder, accuracy)
+        self.check_predict(folder, accuracy)
+
+    def check_eval(self, folder, accuracy):
+        found = json.loads(must("eval", "--data", "mnist", "--weights", folder / "weights/last.safetensors",
+                                "--json").stdout)
+        self.assertAlmostEqual(found["top1"], accuracy, places=5)
+        self.assertEqual(found["samples"], 10000)
+        self.assertEqual(sum(found["confusion"]), 10000)
+        self.assertGreaterEqual(found["top5"], found["top1"])
+        self.assertLess(found["ece"], 0.1)
+        self.assertEqual(len(found["classes"]), 10)
+        self.assertIn("top-1", must("eval", "mnist", "--weights", folder / "weights/last.safetensors").stdout)
+
+    def check_predict(self, folder, accuracy):
+        out = self.output / "p.csv"
+        must("predict", "mnist", "--weights", folder / "weights/last.safetensors", "--out", out)
+        with open(out, encoding="utf-8") as file:
+            table = list(csv.reader(file))
+        self.assertEqual(len(table), 10001)
+        shares = [float(x) for x in table[1][3:]]
+        self.assertAlmostEqual(sum(shares), 1, places=4)
+        self.assertAlmostEqual(max(shares), float(table[1][2]), places=6)
+        lines = must("predict", "mnist", "--weights", folder / "weights/last.safetensors", "--format",
+                     "jsonl").stdout.splitlines()
+        self.assertEqual(len(lines), 10000)
+        first = json.loads(lines[0])
+        self.assertEqual(first["class"], table[1][1])
+        self.assertEqual(len(first["probabilities"]), 10)
+
+
+@needs_mnist
+class SameBytes(Case):
+    """A seed means one file of weights, whoever made it."""
+
+    def test_runs_and_workers_make_the_same_file(self):
+        first = weights(self.small("first"))
+        self.assertEqual(weights(self.small("again")), first)
+        for workers in ("1", "2", "4"):
+            self.assertEqual(weights(self.small(f"w{workers}", "-j", workers)), first, workers)
+        self.assertNotEqual(weights(self.small("other", "--seed", "5")), first)
+
+    def test_a_convolutional_network_too(self):
+        extra = ("--model", "cnn:8,16", "--batches-per-epoch", "60", "--epochs", "2")
+        first = weights(self.small("cnn", *extra, "-j", "1"))
+        for workers in ("2", "4"):
+            self.assertEqual(weights(self.small(f"cnn{workers}", *extra, "-j", workers)), first, workers)
+
+    def test_settings_from_the_saved_file_make_the_same_weights(self):
+        first = self.small("saved")
+        config = self.output / "config.yaml"
+        text = (first / "args.yaml").read_text(encoding="utf-8")
+        config.write_text(re.sub("(?m)^(experiment|output):.*\n", "", text), encoding="utf-8")
+        must("train", "--config", config, "--output", self.output, "--experiment", "configured")
+        self.assertEqual(weights(self.output / "configured"), weights(first))
+
+    def test_info_compare_tells_equal_from_different(self):
+        a, b = self.small("a"), self.small("b", "--lr", "0.0021")
+        files = [folder / "weights/last.safetensors" for folder in (a, b)]
+        same = json.loads(must("info", "--compare", files[0], files[0], "--json").stdout)
+        self.assertEqual(same["max_relative_difference"], 0)
+        other = json.loads(must("info", "--compare", *files, "--json").stdout)
+        self.assertGreater(other["max_relative_difference"], 1e-4)
+        self.assertEqual(other["unmatched"], [])
+        self.assertIn("mlp:784,32,10:relu", must("info", files[0]).stdout)
+
+
+@needs_mnist
+class Killed(Case):
+    """SIGKILL at random moments, also while a checkpoint is written; the end is that of the unbroken run."""
+
+    KILLS = int(os.environ.get("STOKER_KILLS", "50"))
+    LONG = ("--epochs", "12", "--keep", "3")
+
+    def life(self, arguments, seconds, from_start):
+        """One process, killed so long after its start or after it began to train; whether it ended by itself."""
+        process = subprocess.Popen([STOKER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        if not from_start:
+            while (line := process.stdout.readline()) and not line.startswith("threads"):
+                pass
+        try:
+            _, errors = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return False
+        self.assertEqual(process.returncode, 0, errors)
+        return True
+
+    def test_ends_with_the_same_weights(self):
+        seed = int(os.environ.get("STOKER_KILL_SEED", time.time_ns() % 10**6))
+        print(f"STOKER_KILL_SEED={seed}")
+        chance = random.Random(seed)
+        whole = self.small("whole", *self.LONG)
+        # So short that the run cannot end before it has been killed often enough.
+        longest = 1.5 * sum(float(row["seconds"]) for row in rows(whole)) / self.KILLS
+        folder = self.output / "killed"
+        start = [*SMALL, "--output", self.output, "--experiment", "killed", *self.LONG]
+        kills = while_writing = lives = 0
+        ended = False
+        while not ended:
+            lives += 1
+            is_run = (folder / "args.yaml").exists()
+            arguments = ["train", "--resume", folder] if is_run else start
+            if not is_run and folder.exists():
+                subprocess.run(["rm", "-r", folder], check=True)  # killed before it was a run
+            # Every other life saves after each step, so that many kills fall into the writing of a file.
+            arguments = [*arguments, "--checkpoint-every", "1steps" if lives % 2 else "7steps"]
+            # One in five while it starts, the others while it trains.
+            from_start = chance.random() < 0.2
+            seconds = chance.uniform(0.05, 0.5) if from_start else chance.uniform(0, longest)
+            ended = self.life(arguments, seconds if kills < self.KILLS else 600, from_start)
+            if not ended:
+                kills += 1
+                while_writing += len(list((folder / "checkpoints").glob(".stoker-*.tmp")))
+        print(f"{kills} kills in {lives} lives, {while_writing} of them while a checkpoint was written")
+        self.assertGreaterEqual(kills, self.KILLS, "it ended too early for this test")
+        self.assertGreater(while_writing, 0)
+        for which in ("last", "best"):
+            self.assertEqual(weights(folder, which), weights(whole, which))
+        self.assertEqual(without_times(rows(folder)), without_times(rows(whole)))
+        self.assertEqual(checkpoints(folder)[-1].read_bytes(), checkpoints(whole)[-1].read_bytes())
+
+
+@needs_mnist
+class Faults(Case):
+    """Damaged checkpoints, a full disk, signals."""
+
+    def broken_off(self, name, *extra):
+        """A run that was stopped half-way, with several checkpoints."""
+        process = subprocess.Popen(
+            [STOKER, *SMALL, "--output", str(self.output), "--experiment", name, "--checkpoint-every", "50steps",
+             "--keep", "3", *extra], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        folder = self.output / name
+        deadline = time.monotonic() + 60
+        while len(checkpoints(folder)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return process, folder
+
+    def killed(self, name):
+        process, folder = self.broken_off(name)
+        process.kill()
+        process.communicate()
+        return folder
+
+    def test_a_truncated_or_flipped_newest_checkpoint_is_named_and_the_one_before_taken(self):
+        whole = weights(self.small("whole"))
+        for how in ("truncated", "flipped"):
+            folder = self.killed(how)
+            newest, before = checkpoints(folder)[-1], checkpoints(folder)[-2]
+            content = bytearray(newest.read_bytes())
+            if how == "truncated":
+                content = content[:-100]
+            else:
+                content[len(content) // 2] ^= 4
+            newest.write_bytes(content)
+            done = must("train", "--resume", folder)
+            self.assertIn("passed over a checkpoint: ", done.stdout)
+            self.assertIn(newest.name, done.stdout)
+            self.assertIn(f"resume     {before.name}", done.stdout)
+            self.assertEqual(weights(folder), whole)
+
+    def test_without_a_whole_checkpoint_it_does_not_start_anew_by_itself(self):
+        folder = self.killed("none_whole")
+        for path in checkpoints(folder):
+            path.write_bytes(path.read_bytes()[:50])
+        done = run("train", "--resume", folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no checkpoint of the run is whole", done.stderr)
+
+    def test_signals_save_and_end_with_a_code_of_their_own(self):
+        whole = weights(self.small("unstopped"))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            process, folder = self.broken_off(f"signal{int(number)}")
+            process.send_signal(number)
+            out, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 3, errors)
+            step = int(re.search(r"at step (\d+); go on with", out).group(1))
+            self.assertEqual(checkpoints(folder)[-1].name, f"step-{step:012}.safetensors")
+            must("train", "--resume", folder)
+            self.assertEqual(weights(folder), whole)
+
+    def test_a_full_disk_ends_with_a_message_and_the_last_checkpoint_whole(self):
+        # A real one: a tmpfs that holds a few checkpoints, in a mount namespace of its own.
+        disk = self.output / "disk"
+        disk.mkdir()
+        script = f"""
+            mount -t tmpfs -o size=1200k tmpfs {disk} || exit 99
+            {STOKER} {' '.join(SMALL)} --output {disk} --experiment run --checkpoint-every 50steps --keep 50
+            echo "ended with $?"
+            ls -A {disk}/run/checkpoints
+            df --output=avail {disk}
+            {STOKER} train --resume {disk}/run
+            echo "again with $?"
+            cp -r {disk}/run {self.output}/full"""
+        done = subprocess.run(["unshare", "--mount", "--map-root-user", "bash", "-c", script], capture_output=True,
+                              text=True, timeout=300)
+        if done.returncode == 99 or "unshare failed" in done.stderr:
+            self.skipTest("may not mount a tmpfs: " + done.stderr)
+        self.assertIn("ended with 1", done.stdout)
+        self.assertIn("again with 1", done.stdout)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertIn("free some space", done.stderr)
+        self.assertNotIn(".tmp", done.stdout)
+        # With space again, the run goes on from its last checkpoint to the same end.
+        resumed = must("train", "--resume", self.output / "full", "--keep", "1")
+        self.assertNotIn("passed over", resumed.stdout)
+        self.assertRegex(resumed.stdout, r"resume     step-\d+")
+        self.assertEqual(weights(self.output / "full"), weights(self.small("roomy")))
+
+    def test_one_process_at_a_time(self):
+        process, folder = self.broken_off("owned")
+        done = run("train", "--resume", folder)
+        process.kill()
+        process.communicate()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the run is in use", done.stderr)
+
+    def test_a_finished_run_stays_as_it_is(self):
+        folder = self.small("finished")
+        before = weights(folder)
+        must("train", "--resume", folder)
+        self.assertEqual(weights(folder), before)
+        self.assertEqual(len(rows(folder)), 3)
+
+    def test_resuming_with_other_settings_is_refused(self):
+        folder = self.killed("settings")
+        done = run("train", "--resume", folder, "--lr", "0.5")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('"lr: 0.002"', done.stderr)
+        must("train", "--resume", folder, "-j", "1", "--checkpoint-every", "1epoch")
+
+
+class WrongWords(Case):
+    def expect(self, code, *words, arguments):
+        done = run(*arguments, "--output", self.output / "refused") if arguments[0] == "train" else run(*arguments)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    @needs_mnist
+    def test_messages_say_what_was_expected_and_what_to_do(self):
+        base = ["train", "--data", "mnist", "--model"]
+        self.expect(1, "--data is missing", arguments=["train"])
+        self.expect(1, "--model is missing", arguments=["train", "--data", "mnist"])
+        self.expect(1, "Write mlp:784,128,10", arguments=[*base, "mlp:100,128,10"])
+        self.expect(1, "cnn:small", arguments=[*base, "resnet18"])
+        self.expect(1, "Did you mean adamw?", arguments=[*base, "cnn:small", "--opt", "adamww"])
+        self.expect(1, "onecycle", arguments=[*base, "cnn:small", "--sched", "linear"])
+        self.expect(1, "50steps, 5min or 1epoch", arguments=[*base, "cnn:small", "--checkpoint-every", "often"])
+        self.expect(1, "auto, cpu, cuda", arguments=[*base, "cnn:small", "--device", "gpu"])
+        self.expect(1, "args.yaml", arguments=["train", "--resume", "/nonexistent"])
+        self.expect(1, "No such file", arguments=["train", "--config", "/nonexistent.yaml"])
+        self.expect(2, "--batch-size", arguments=[*base, "cnn:small", "-b", "0"])
+        self.expect(1, "a FILE, or --compare", arguments=["info"])
+        self.assertEqual(list(self.output.glob("refused/*")), [], "a refused run leaves nothing")
+
+    @needs_mnist
+    def test_a_model_meets_other_data(self):
+        must(*SMALL, "--epochs", "1", "--batches-per-epoch", "5", "--output", self.output, "--experiment", "m")
+        file = self.output / "m" / "weights" / "last.safetensors"
+        if pathlib.Path("/usr/share/datasets/fashion-mnist").is_dir():
+            self.expect(1, "trained for other classes", "T-shirt",
+                        arguments=["eval", "--data", "fashion-mnist", "--weights", str(file)])
+        self.expect(1, "stoker.architecture",
+                    arguments=["eval", "--data", "mnist", "--weights", str(checkpoints(self.output / "m")[0])])
+        self.expect(1, "/nonexistent", arguments=["eval", "--data", "mnist", "--weights", "/nonexistent"])
+        self.expect(1, "predictions", arguments=["predict", "mnist", "--weights", str(file), "--out", "/dev/full"])
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(verbosity=2, exit=False).result
+    if not outcome.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if outcome.testsRun == len(outcome.skipped) else 0)  # 77: ctest's "skipped" here
