@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include "stoker/core/error.h"
@@ -28,5 +29,10 @@ Pages::~Pages() {
 
 Pages::Pages(Pages&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
+
+void keep_freed_memory() noexcept {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
 
 }  // namespace stoker

@@ -25,4 +25,9 @@ class Pages {
   std::size_t size_;
 };
 
+// Tells the allocator to keep memory that is freed instead of giving it back to the system: a
+// training step frees and takes the same tens of megabytes, and every page would be faulted in and
+// cleared again. For the whole process; a program calls it once, at its start.
+void keep_freed_memory() noexcept;
+
 }  // namespace stoker

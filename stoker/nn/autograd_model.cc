@@ -18,7 +18,11 @@ at::Tensor AutogradModel::prepared(const at::Tensor& x) const {
                                          image.width),
                  .found = fmt::format("({})", fmt::join(x.sizes(), ", "))});
   }
-  return x.contiguous(at::MemoryFormat::ChannelsLast);
+  if (image.channels > 1) return x.contiguous(at::MemoryFormat::ChannelsLast);
+  // With one channel both orders are the same bytes, and LibTorch would take the slow kernels for
+  // the other one: strides that say which is meant.
+  const at::Tensor rows = x.contiguous();
+  return rows.as_strided(rows.sizes(), {rows.size(2) * rows.size(3), 1, rows.size(3), 1});
 }
 
 at::Tensor AutogradModel::forward(const at::Tensor& x) const {

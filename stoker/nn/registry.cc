@@ -15,7 +15,7 @@
 namespace stoker {
 namespace {
 
-const std::vector<std::int64_t> kSmallCnn = {32, 64, 128};
+const std::vector<std::int64_t> kSmallCnn = {16, 48, 128};
 
 std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
   std::vector<std::int64_t> numbers;

@@ -9,6 +9,7 @@
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/pages.h"
 #include "stoker/data/catalog.h"
 #include "stoker/data/subset.h"
 #include "stoker/image/png.h"
@@ -202,6 +203,7 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, Setup& setu
 }
 
 void run(CLI::App& command, TrainFlags& flags) {
+  keep_freed_memory();
   if (!flags.resume.empty()) {
     RunFolder folder = open_folder(command, flags);
     Setup setup = set_up(flags);
