@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "stoker/core/cpu_budget.h"
 
@@ -33,6 +35,11 @@ std::uint32_t resolve_ring(std::uint32_t asked, int workers) {
                  .found = fmt::format("{}", asked)});
   }
   return asked != 0 ? asked : std::max(4U, 2U * static_cast<std::uint32_t>(workers));
+}
+
+// Of this thread alone, which is what Linux makes of it. A wish: refused, it changes only speed.
+void stand_back(int niceness) noexcept {
+  if (niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
 PlanOptions plan_options(const FeedOptions& o, std::uint64_t samples) {
@@ -189,6 +196,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
     for (std::size_t i = 0; i < times_.size(); ++i) {
       threads_.emplace_back([this, i] {
         pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
+        stand_back(options_.niceness);
         Worker(*this, times_[i]).run();
       });
     }

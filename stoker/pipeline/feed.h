@@ -41,6 +41,9 @@ struct FeedOptions {
   PixelType pixel_type = PixelType::kF32;
   Normalisation normalisation = {};  // for kF32
   std::uint32_t ring_batches = 0;    // batches in flight; 0: two a worker, at least four
+  // How far the workers stand back behind other threads: 0 (not at all) to 19, as nice(1) has it.
+  // For a reader that computes on the same CPUs.
+  int niceness = 0;
   MakeBatchMemory make_memory = host_batch_memory;
 };
 

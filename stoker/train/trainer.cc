@@ -14,6 +14,10 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// There may be more workers and threads of LibTorch than CPUs. Workers have batches in store; a
+// computation that is interrupted is time lost.
+constexpr int kFeedNiceness = 10;
+
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
@@ -107,7 +111,8 @@ RunEnd Trainer::run() {
                            .batches_per_epoch = options_.batches_per_epoch,
                            .drop_last = options_.drop_last,
                            .seed = options_.seed,
-                           .normalisation = data_.normalisation};
+                           .normalisation = data_.normalisation,
+                           .niceness = kFeedNiceness};
   const at::Device device = state_.model->device();
   prepare_feed_for(device, feed_options);
   Feed feed(data_.train, data_.policy, feed_options);
