@@ -4,23 +4,40 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace stoker {
 namespace {
 
-constexpr int kBarWidth = 30;
+constexpr int kBarWidth = 30, kLeastBarWidth = 5;
+constexpr int kUsualColumns = 80;
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(1);
 
-std::string bar(double share) {
-  const int filled = static_cast<int>(share * kBarWidth + 0.5);
+std::string bar(double share, int width) {
+  const int filled = static_cast<int>(share * width + 0.5);
   std::string text;
-  for (int i = 0; i < kBarWidth; ++i) text += i < filled ? "█" : "░";
+  for (int i = 0; i < width; ++i) text += i < filled ? "█" : "░";
   return text;
 }
 
+int columns_of(std::FILE* file) {
+  winsize size{};
+  const bool known = ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUsualColumns;
+}
+
 }  // namespace
+
+std::string bar_line(const std::string& label, double share, const std::string& text, int columns) {
+  // One column stays free: a line that fills the terminal would move on to the next.
+  const int room = columns - 1 - static_cast<int>(label.size()) - 2;
+  const int width = std::min(kBarWidth, room - static_cast<int>(text.size()));
+  if (width >= kLeastBarWidth) return fmt::format("{} {} {}", label, bar(share, width), text);
+  const std::string plain = fmt::format("{}  {}", label, text);
+  return plain.substr(0, static_cast<std::size_t>(std::max(0, columns - 1)));
+}
 
 ProgressStyle progress_style(std::FILE* file) {
   return isatty(fileno(file)) != 0 ? ProgressStyle::kBar : ProgressStyle::kLines;
@@ -66,8 +83,8 @@ std::string Progress::numbers(Clock::time_point now) const {
 void Progress::draw(Clock::time_point now, const std::string& details) {
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   if (style_ == ProgressStyle::kBar) {
-    // \x1b[K clears what a longer line before left over.
-    fmt::print(file_, "\r{} {} {}{}\x1b[K", label_, bar(share), numbers(now), details);
+    fmt::print(file_, "\r{}\x1b[K",
+               bar_line(label_, share, numbers(now) + details, columns_of(file_)));
   } else {
     fmt::print(file_, "{}: {}{}\n", label_, numbers(now), details);
   }

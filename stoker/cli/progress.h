@@ -16,6 +16,11 @@ enum class ProgressStyle : std::uint8_t { kBar, kLines };
 // kBar where `file` is a terminal.
 [[nodiscard]] ProgressStyle progress_style(std::FILE* file);
 
+// What a bar shows, in fewer columns than the terminal has: the bar gives way to the text (ASCII),
+// which is cut only where it does not fit alone.
+[[nodiscard]] std::string bar_line(const std::string& label, double share, const std::string& text,
+                                   int columns);
+
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;

@@ -38,6 +38,24 @@ TEST(Progress, DrawsABarThatEndsItsLineAtItsLastState) {
   std::fclose(file);
 }
 
+std::size_t columns_in(const std::string& line) {
+  std::size_t columns = 0;
+  for (const char c : line) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return columns;
+}
+
+TEST(Progress, ALineNeverFillsTheTerminal) {
+  const std::string text =
+      " 45 %  98000 samples/s  1 s left  loss 0.3400  top-1 89.98 %  waited 0.2 %";
+  for (int columns = 1; columns < 200; ++columns) {
+    EXPECT_LT(columns_in(bar_line("epoch  1/10", 0.45, text, columns)),
+              static_cast<std::size_t>(columns));
+  }
+  EXPECT_THAT(bar_line("epoch  1/10", 0.45, text, 200), testing::HasSubstr("█"));
+  EXPECT_THAT(bar_line("epoch  1/10", 0.45, text, 100), testing::HasSubstr("waited 0.2 %"));
+  EXPECT_EQ(bar_line("epoch  1/10", 0.45, text, 80).find("█"), std::string::npos);
+}
+
 TEST(Progress, AFileGetsWholeLinesAndFewOfThem) {
   std::FILE* file = std::tmpfile();
   {
