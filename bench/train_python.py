@@ -45,7 +45,7 @@ def convolutional():
             layers.append(nn.MaxPool2d(2))
         layers += [nn.BatchNorm2d(outputs), nn.ReLU()]
         inputs = outputs
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 10))
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(inputs * 49, 10))
 
 
 def main():

@@ -1,5 +1,7 @@
 #include "stoker/nn/cnn.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@ namespace stoker {
 namespace {
 
 constexpr std::int64_t kSide = 3;
+constexpr std::int64_t kMaxHeadSide = 7;
 
 // Each stage but the last halves the picture, which must not vanish.
 void check_channels(const std::vector<std::int64_t>& channels, const ImageShape& image) {
@@ -36,7 +39,12 @@ Cnn::Cnn(const std::string& architecture, const std::vector<std::int64_t>& chann
           stages_.push_back({Convolution(inputs, outputs, kSide, layers), BatchNorm(outputs)});
           inputs = outputs;
         }
-        return Linear(inputs, input.classes, layers);
+        const auto left = [&](int side) {
+          return std::min<std::int64_t>(kMaxHeadSide, side >> (channels.size() - 1));
+        };
+        head_height_ = left(input.image.height);
+        head_width_ = left(input.image.width);
+        return Linear(inputs * head_height_ * head_width_, input.classes, layers);
       }()) {}
 
 std::int64_t Cnn::multiply_adds() const {
@@ -58,7 +66,10 @@ at::Tensor Cnn::logits(const at::Tensor& x, bool training) const {
     if (i + 1 < stages_.size()) a = at::max_pool2d(a, 2);
     a = at::relu(stages_[i].norm(a, training));
   }
-  return head_(a.mean({2, 3}));
+  if (a.size(2) != head_height_ || a.size(3) != head_width_) {
+    a = at::adaptive_avg_pool2d(a, {head_height_, head_width_});
+  }
+  return head_(a.flatten(1));
 }
 
 std::vector<NamedTensor> Cnn::parameters() const {
