@@ -27,12 +27,11 @@ const OperationSchema& find_operation(std::string_view name) {
     if (operation.name == name) return operation;
     names.push_back(operation.name);
   }
-  const std::string near = closest_name(name, names);
+  const std::string near = did_you_mean(name, names);
   throw Error({.what = "there is no such operation",
                .expected = fmt::format("one of {}", fmt::join(names, ", ")),
                .found = fmt::format("\"{}\"", name),
-               .hint = near.empty() ? "`stoker ops` describes them all"
-                                    : fmt::format("Did you mean {}?", near)});
+               .hint = near.empty() ? "`stoker ops` describes them all" : near});
 }
 
 }  // namespace stoker

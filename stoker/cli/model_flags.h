@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stoker/cli/compute_flags.h"
 #include "stoker/data/source.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/train/evaluate.h"
@@ -15,8 +16,7 @@ namespace stoker {
 struct ModelFlags {
   std::string data, weights;
   std::string split = "test";
-  std::string device = "auto";
-  int threads = 0;
+  ComputeFlags compute;
   EvaluateOptions evaluate;
 
   void add_to(CLI::App& command);

@@ -129,9 +129,7 @@ void ResultsTable::add(std::uint32_t epoch, const std::string& row) {
   for (const std::string& line : rows_) {
     if (!line.empty()) text += line + "\n";
   }
-  AtomicFile file(path_, "table of results");
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
+  write_whole_file(path_, text, "table of results");
 }
 
 }  // namespace stoker

@@ -115,16 +115,7 @@ void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
 }
 
 void add_run_flags(CLI::App& command, TrainFlags& flags) {
-  command
-      .add_option("-j,--workers", flags.train.workers,
-                  "threads that feed; 0: what the job may use, at least 2")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  command.add_option("--threads", flags.threads, "threads of LibTorch; 0: what pays for the model")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  command.add_option("--device", flags.device, "auto, cpu, cuda or cuda:INDEX")
-      ->capture_default_str();
+  flags.compute.add_to(command);
   command.add_option("--output", flags.output, "folder of the runs' folders")
       ->capture_default_str();
   command.add_option("--experiment", flags.experiment, "name of the run; made up where not given")

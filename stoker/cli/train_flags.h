@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stoker/cli/compute_flags.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/train/options.h"
 
@@ -23,8 +24,7 @@ struct TrainFlags {
   std::vector<double> mean = {0}, deviation = {1};
   OptimiserOptions optimiser = {.weight_decay = 0};
   TrainOptions train;
-  int threads = 0;
-  std::string device = "auto";
+  ComputeFlags compute;
   std::string output = "runs", experiment;
   std::string checkpoint_every = "1epoch";
   int keep = 2;

@@ -66,7 +66,6 @@ void TrainReporter::epoch_done(const EpochReport& report) {
       epoch_label(report.epoch, subject_.epochs), report.train_loss, 100 * report.train_top1,
       v.loss, 100 * v.top1, report.is_best ? " *" : "  ", report.seconds, report.samples_per_second,
       100 * report.wait_share));
-  validation_ = v;
   save_weights(report);
   table_.add(report.epoch, row(report));
   draw_confusion(report);

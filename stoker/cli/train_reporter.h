@@ -32,8 +32,6 @@ class TrainReporter final : public Observer {
   void epoch_done(const EpochReport& report) override;
   void state_settled(const State& state, bool epoch_ended) override;
 
-  [[nodiscard]] const MetricsResult& last_validation() const noexcept { return validation_; }
-
  private:
   void save_weights(const EpochReport& report) const;
   void draw_confusion(const EpochReport& report) const;
@@ -43,7 +41,6 @@ class TrainReporter final : public Observer {
   Subject subject_;
   ResultsTable table_;
   std::unique_ptr<Progress> progress_;
-  MetricsResult validation_;
 };
 
 }  // namespace stoker

@@ -68,9 +68,8 @@ CLI::Option& find_option(CLI::App& command, const fs::path& path, const YAML::No
     names.push_back(name);
   }
   const std::string typed = key.IsScalar() ? key.Scalar() : "";
-  const std::string meant = closest_name(typed, names);
   fail(path, key.Mark(), fmt::format("a flag of `stoker {}`", command.get_name()),
-       fmt::format("\"{}\"", typed), meant.empty() ? "" : fmt::format("Did you mean {}?", meant));
+       fmt::format("\"{}\"", typed), did_you_mean(typed, names));
 }
 
 bool is_plain(const std::string& text) {

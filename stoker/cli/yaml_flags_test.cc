@@ -67,7 +67,7 @@ TEST(YamlFlags, MistakesAreNamedWithTheirLine) {
   const TempFolder folder;
   const auto message = [&](const std::string& text) {
     Command command;
-    return to_string(error_of([&] { apply_yaml(command.app, file_of(folder, text)); }));
+    return message_of([&] { apply_yaml(command.app, file_of(folder, text)); });
   };
   EXPECT_NE(message("data: x\nlrr: 1\n").find("line 2"), std::string::npos);
   EXPECT_NE(message("lrr: 1\n").find("Did you mean lr?"), std::string::npos);

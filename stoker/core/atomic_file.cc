@@ -152,4 +152,10 @@ void AtomicFile::fail(int error) const {
                .hint = hint_for(error)});
 }
 
+void write_whole_file(const fs::path& path, std::string_view text, const std::string& subject) {
+  AtomicFile file(path, subject);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
 }  // namespace stoker

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace stoker {
 
@@ -45,5 +46,9 @@ class AtomicFile {
   std::string subject_;
   int descriptor_ = -1;
 };
+
+// All of a file at once, in the same way.
+void write_whole_file(const std::filesystem::path& path, std::string_view text,
+                      const std::string& subject = "file");
 
 }  // namespace stoker

@@ -13,7 +13,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,12 +29,6 @@ using ::testing::IsEmpty;
 
 std::span<const std::byte> as_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
-}
-
-void write_whole(const fs::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(as_bytes(text));
-  file.commit();
 }
 
 std::string read_whole(const fs::path& path) {
@@ -70,14 +63,14 @@ class AtomicFileTest : public ::testing::Test {
 };
 
 TEST_F(AtomicFileTest, WritesANewFile) {
-  write_whole(folder_ / "a", "hello");
+  write_whole_file(folder_ / "a", "hello");
   EXPECT_EQ(read_whole(folder_ / "a"), "hello");
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
 TEST_F(AtomicFileTest, WritesAnEmptyFile) {
-  write_whole(folder_ / "a", "old");
-  write_whole(folder_ / "a", "");
+  write_whole_file(folder_ / "a", "old");
+  write_whole_file(folder_ / "a", "");
   EXPECT_EQ(read_whole(folder_ / "a"), "");
 }
 
@@ -89,7 +82,7 @@ TEST_F(AtomicFileTest, AppendsTheParts) {
 }
 
 TEST_F(AtomicFileTest, TheOldFileIsThereUntilTheCommit) {
-  write_whole(folder_ / "a", "old");
+  write_whole_file(folder_ / "a", "old");
   AtomicFile file(folder_ / "a");
   file.write(as_bytes("new"));
   EXPECT_EQ(read_whole(folder_ / "a"), "old");
@@ -98,9 +91,9 @@ TEST_F(AtomicFileTest, TheOldFileIsThereUntilTheCommit) {
 }
 
 TEST_F(AtomicFileTest, AReaderOfTheOldFileKeepsIt) {
-  write_whole(folder_ / "a", "old");
+  write_whole_file(folder_ / "a", "old");
   std::ifstream reader(folder_ / "a");
-  write_whole(folder_ / "a", "new");
+  write_whole_file(folder_ / "a", "new");
   std::string text;
   reader >> text;
   EXPECT_EQ(text, "old");
@@ -109,7 +102,7 @@ TEST_F(AtomicFileTest, AReaderOfTheOldFileKeepsIt) {
 TEST_F(AtomicFileTest, DiscardsWhatWasNotCommitted) {
   { AtomicFile file(folder_ / "new"); }
   EXPECT_THAT(names(), IsEmpty());
-  write_whole(folder_ / "a", "old");
+  write_whole_file(folder_ / "a", "old");
   {
     AtomicFile file(folder_ / "a");
     file.write(as_bytes("new"));
@@ -134,7 +127,7 @@ TEST_F(AtomicFileTest, StepsOverATemporaryThatAKilledProcessLeft) {
     left.push_back(".stoker-" + std::to_string(::getpid()) + "-" + std::to_string(i) + ".tmp");
     std::ofstream(folder_ / left.back()) << "left";
   }
-  write_whole(folder_ / "a", "new");
+  write_whole_file(folder_ / "a", "new");
   EXPECT_EQ(read_whole(folder_ / "a"), "new");
   for (const std::string& name : left) EXPECT_EQ(read_whole(folder_ / name), "left");
   EXPECT_EQ(names().size(), left.size() + 1);
@@ -142,14 +135,14 @@ TEST_F(AtomicFileTest, StepsOverATemporaryThatAKilledProcessLeft) {
 
 TEST_F(AtomicFileTest, WritesTheLongestNameThereCanBe) {
   const std::string name(255, 'n');
-  write_whole(folder_ / name, "text");
+  write_whole_file(folder_ / name, "text");
   EXPECT_EQ(read_whole(folder_ / name), "text");
 }
 
 TEST_F(AtomicFileTest, WritesANameWithoutAFolder) {
   const fs::path before = fs::current_path();
   fs::current_path(folder_);
-  write_whole("a", "text");
+  write_whole_file("a", "text");
   fs::current_path(before);
   EXPECT_EQ(read_whole(folder_ / "a"), "text");
   EXPECT_THAT(names(), ElementsAre("a"));
@@ -157,22 +150,22 @@ TEST_F(AtomicFileTest, WritesANameWithoutAFolder) {
 
 TEST_F(AtomicFileTest, ASymbolicLinkStays) {
   fs::create_directory(folder_ / "far");
-  write_whole(folder_ / "far" / "a", "old");
+  write_whole_file(folder_ / "far" / "a", "old");
   fs::create_symlink(folder_ / "far" / "a", folder_ / "link");
-  write_whole(folder_ / "link", "new");
+  write_whole_file(folder_ / "link", "new");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(read_whole(folder_ / "far" / "a"), "new");
 }
 
 TEST_F(AtomicFileTest, ReplacesADanglingLink) {
   fs::create_symlink(folder_ / "nowhere", folder_ / "link");
-  write_whole(folder_ / "link", "new");
+  write_whole_file(folder_ / "link", "new");
   EXPECT_FALSE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(read_whole(folder_ / "link"), "new");
 }
 
 TEST_F(AtomicFileTest, WritesADeviceInPlace) {
-  write_whole("/dev/null", "text");
+  write_whole_file("/dev/null", "text");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
@@ -237,21 +230,11 @@ TEST_F(AtomicFileTest, RefusesUseAfterTheCommit) {
 
 // A file size limit stops the temporary file half-way, as a disk that fills up does.
 TEST_F(AtomicFileTest, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
-  write_whole(folder_ / "a", "old");
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 64, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  ErrorDetails details;
-  try {
-    write_whole(folder_ / "a", std::string(1000, 'n'));
-  } catch (const Error& error) {
-    details = error.details();
-  }
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  (void)std::signal(SIGXFSZ, old_handler);
-
+  write_whole_file(folder_ / "a", "old");
+  const ErrorDetails details = error_of([&] {
+    const FileSizeLimit limit(64);
+    write_whole_file(folder_ / "a", std::string(1000, 'n'));
+  });
   EXPECT_EQ(details.found, "File too large");
   EXPECT_THAT(details.hint, HasSubstr("size limit"));
   EXPECT_EQ(read_whole(folder_ / "a"), "old");
@@ -262,7 +245,7 @@ TEST_F(AtomicFileTest, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
 [[noreturn]] void write_until_killed(const fs::path& path, const std::string& even,
                                      const std::string& odd) {
   try {
-    for (int i = 0;; ++i) write_whole(path, i % 2 == 0 ? even : odd);
+    for (int i = 0;; ++i) write_whole_file(path, i % 2 == 0 ? even : odd);
   } catch (...) {
     ::_exit(1);
   }
@@ -270,7 +253,7 @@ TEST_F(AtomicFileTest, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
 
 TEST_F(AtomicFileTest, AKilledProcessLeavesAWholeFile) {
   const std::string even(200'000, 'e'), odd(300'001, 'o');
-  write_whole(folder_ / "a", even);
+  write_whole_file(folder_ / "a", even);
   std::minstd_rand random(7);
   for (int i = 0; i < 20; ++i) {
     const pid_t child = ::fork();

@@ -6,6 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+
 namespace stoker {
 namespace {
 
@@ -50,6 +55,21 @@ std::string closest_name(std::string_view typed, std::span<const std::string> na
     closest = name;
   }
   return closest;
+}
+
+std::string did_you_mean(std::string_view typed, std::span<const std::string> names) {
+  const std::string closest = closest_name(typed, names);
+  return closest.empty() ? "" : fmt::format("Did you mean {}?", closest);
+}
+
+std::size_t place_of_name(std::string_view typed, std::span<const std::string> names,
+                          std::string_view thing) {
+  const auto found = std::ranges::find(names, typed);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw Error({.what = fmt::format("there is no such {}", thing),
+               .expected = fmt::format("one of {}", fmt::join(names, ", ")),
+               .found = fmt::format("\"{}\"", typed),
+               .hint = did_you_mean(typed, names)});
 }
 
 }  // namespace stoker

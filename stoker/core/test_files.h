@@ -2,6 +2,7 @@
 // data.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -10,9 +11,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "stoker/core/error.h"
@@ -70,6 +73,32 @@ ErrorDetails error_of(Action&& action) {
   ADD_FAILURE() << "expected an Error";
   return {};
 }
+
+// The same as one text.
+template <class Action>
+std::string message_of(Action&& action) {
+  return to_string(error_of(std::forward<Action>(action)));
+}
+
+// No file of this process may become longer than this, as on a disk that fills up.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit small{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~FileSizeLimit() {
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0);
+    (void)std::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*old_handler_)(int);
+};
 
 // Real data sets: $STOKER_TEST_DATA, else beside the project.
 inline std::filesystem::path test_data() {

@@ -210,14 +210,13 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
 
 [[noreturn]] void fail_unknown(const std::string& name_or_path) {
   const bool could_be_name = fs::path(name_or_path).filename() == name_or_path;
-  const std::string closest = could_be_name ? closest_name(name_or_path, known_data_names()) : "";
-  throw Error(
-      {.what = "cannot find data",
-       .path = name_or_path,
-       .expected =
-           fmt::format("one of the names {}, or a folder", fmt::join(known_data_names(), ", ")),
-       .found = "neither: the path does not exist",
-       .hint = closest.empty() ? "Check the path." : fmt::format("Did you mean {}?", closest)});
+  const std::string meant = could_be_name ? did_you_mean(name_or_path, known_data_names()) : "";
+  throw Error({.what = "cannot find data",
+               .path = name_or_path,
+               .expected = fmt::format("one of the names {}, or a folder",
+                                       fmt::join(known_data_names(), ", ")),
+               .found = "neither: the path does not exist",
+               .hint = meant.empty() ? "Check the path." : meant});
 }
 
 std::shared_ptr<const Source> open_path(const std::string& text, Split split) {

@@ -1,6 +1,5 @@
 #include "stoker/image/png.h"
 
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +10,10 @@
 
 #include <gtest/gtest.h>
 #include <png.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -192,20 +191,10 @@ TEST_F(WritePng, KeepsTheOlderFileWhereWritingFails) {
   const Image large = pattern({200, 200, 3});
   ASSERT_GT(encode_png(large.view()).size(), 64U);
 
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 64, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  std::string hint;
-  try {
-    write_png(path, large.view());
-  } catch (const Error& error) {
-    hint = error.details().hint;
-  }
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  (void)std::signal(SIGXFSZ, old_handler);
-
+  const std::string hint = error_of([&] {
+                             const FileSizeLimit limit(64);
+                             write_png(path, large.view());
+                           }).hint;
   EXPECT_NE(hint.find("size limit"), std::string::npos) << hint;
   EXPECT_EQ(decode(read_bytes(path)), pattern({6, 6, 1}));
   EXPECT_EQ(names(), std::vector<std::string>{"digit.png"});

@@ -1,7 +1,6 @@
 #include "stoker/io/safetensors.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include "stoker/core/error.h"
 #include "stoker/core/test_files.h"
@@ -233,20 +231,10 @@ TEST(WriteSafetensors, AFullDiskKeepsTheOldFile) {
   write_safetensors(path, sample.tensors, sample.metadata);
   const Bytes values(100'000);
   const std::vector<TensorView> large{{"w", DType::kU8, {100'000}, as_span(values)}};
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  ErrorDetails details;
-  try {
+  const ErrorDetails details = error_of([&] {
+    const FileSizeLimit limit(4096);
     write_safetensors(path, large);
-  } catch (const Error& error) {
-    details = error.details();
-  }
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  (void)std::signal(SIGXFSZ, old_handler);
-
+  });
   EXPECT_EQ(details.what, "cannot write the safetensors file");
   EXPECT_EQ(details.path, path.string());
   EXPECT_EQ(details.found, "File too large");

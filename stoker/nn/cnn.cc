@@ -90,7 +90,7 @@ std::vector<NamedTensor> Cnn::buffers() const {
   return named;
 }
 
-void Cnn::to(const at::Device& device) {
+void Cnn::move_tensors(const at::Device& device) {
   for (Stage& stage : stages_) {
     stage.convolution.to(device);
     stage.norm.to(device);

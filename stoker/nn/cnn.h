@@ -19,9 +19,9 @@ class Cnn final : public AutogradModel {
   [[nodiscard]] std::int64_t multiply_adds() const override;
   [[nodiscard]] std::vector<NamedTensor> parameters() const override;
   [[nodiscard]] std::vector<NamedTensor> buffers() const override;
-  void to(const at::Device& device) override;
 
  protected:
+  void move_tensors(const at::Device& device) override;
   [[nodiscard]] at::Tensor logits(const at::Tensor& x, bool training) const override;
 
  private:

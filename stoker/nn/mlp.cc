@@ -71,7 +71,7 @@ std::vector<NamedTensor> Mlp::parameters() const {
   return named;
 }
 
-void Mlp::to(const at::Device& device) {
+void Mlp::move_tensors(const at::Device& device) {
   for (at::Tensor& weight : layers_.weights) weight = weight.to(device);
   for (at::Tensor& bias : layers_.biases) bias = bias.to(device);
 }
@@ -85,7 +85,7 @@ at::Tensor Mlp::activate_prime(const at::Tensor& z, const at::Tensor& a) const {
 }
 
 at::Tensor Mlp::flattened(const at::Tensor& x) const {
-  check_same_device(layers_.weights.front().device(), x.device());
+  check_same_device(device(), x.device());
   at::Tensor rows = x.flatten(1);
   if (rows.size(1) == sizes_.front()) return rows;
   throw Error({.what = "the network does not fit the data",

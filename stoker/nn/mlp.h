@@ -35,12 +35,14 @@ class Mlp final : public Model {
   // Any dimensions of a sample after the first are flattened.
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const override;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) override;
-  void to(const at::Device& device) override;
 
   [[nodiscard]] const LayerSizes& sizes() const noexcept { return sizes_; }
   [[nodiscard]] Activation activation() const noexcept { return activation_; }
   [[nodiscard]] MlpParameters& layers() noexcept { return layers_; }
   [[nodiscard]] const MlpParameters& layers() const noexcept { return layers_; }
+
+ protected:
+  void move_tensors(const at::Device& device) override;
 
  private:
   [[nodiscard]] at::Tensor activate(const at::Tensor& z) const;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -100,13 +100,11 @@ TEST(Mlp, PartsOfABatchAddUpToItsGradient) {
 TEST(Mlp, ABatchOnAnotherDeviceIsAnErrorThatNamesBoth) {
   Mlp mlp({20, 5}, Activation::kSigmoid, 3);
   mlp.to(torch::kMeta);
-  try {
+  const ErrorDetails error = error_of([&] {
     static_cast<void>(mlp.forward(torch::rand({2, 20})));
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_NE(error.details().expected.find("meta"), std::string::npos);
-    EXPECT_NE(error.details().found.find("cpu"), std::string::npos);
-  }
+  });
+  EXPECT_NE(error.expected.find("meta"), std::string::npos);
+  EXPECT_NE(error.found.find("cpu"), std::string::npos);
 }
 
 }  // namespace

@@ -63,13 +63,19 @@ class Model {
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
   // Moves every tensor; handles taken before still point to the old ones.
-  virtual void to(const at::Device& device) = 0;
+  void to(const at::Device& device) {
+    move_tensors(device);
+    device_ = parameters().front().tensor.device();  // with its index, which may not be given
+  }
+  [[nodiscard]] const at::Device& device() const noexcept { return device_; }
 
-  [[nodiscard]] at::Device device() const { return parameters().front().tensor.device(); }
+ protected:
+  virtual void move_tensors(const at::Device& device) = 0;
 
  private:
   std::string architecture_;
   ModelInput input_;
+  at::Device device_ = c10::DeviceType::CPU;  // where every model starts
 };
 
 // Parameters and buffers: all that a file of weights holds.

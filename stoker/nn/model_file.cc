@@ -86,8 +86,6 @@ void save_model(const std::filesystem::path& path, const Model& model,
                      {kDeviation, Json(preprocessing.deviation).dump()}});
 }
 
-bool has_card(const SafetensorsMetadata& metadata) { return metadata.contains(kArchitecture); }
-
 ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path) {
   ModelCard card;
   card.architecture = value_of(metadata, kArchitecture, path);

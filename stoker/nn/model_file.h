@@ -35,7 +35,6 @@ struct LoadedModel {
 
 // The card of a file's metadata; Error where it is missing or makes no sense.
 [[nodiscard]] ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path);
-[[nodiscard]] bool has_card(const SafetensorsMetadata& metadata);
 
 // Throws Error, with the first difference, unless both name the same classes in the same order.
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,

@@ -82,7 +82,7 @@ TEST(ModelFile, TensorsMustBeExactlyTheArchitectures) {
 
 TEST(ModelFile, OtherClassesAreNamed) {
   const auto message = [](const std::vector<std::string>& data) {
-    return to_string(error_of([&] { check_class_names(kNames, data, "m"); }));
+    return message_of([&] { check_class_names(kNames, data, "m"); });
   };
   EXPECT_NO_THROW(check_class_names(kNames, kNames, "m"));
   EXPECT_NE(message({"dirty", "clean", "x"}).find("\"clean\" for class 0"), std::string::npos);

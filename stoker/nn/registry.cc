@@ -110,11 +110,10 @@ std::unique_ptr<Model> make_model(const std::string& architecture, const ModelIn
   }
   std::vector<std::string> usages;
   for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
-  const std::string meant = closest_name(name, names);
   throw Error({.what = "there is no such model",
                .expected = fmt::format("{}", fmt::join(usages, "; or ")),
                .found = fmt::format("\"{}\"", architecture),
-               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+               .hint = did_you_mean(name, names)});
 }
 
 }  // namespace stoker

@@ -28,7 +28,7 @@ TEST(ModelRegistry, SigmoidIsThePerceptronsDefault) {
 
 TEST(ModelRegistry, WrongNamesSayWhatWouldBeRight) {
   const auto message = [](const char* name) {
-    return to_string(error_of([&] { static_cast<void>(make_model(name, kMnist, 1)); }));
+    return message_of([&] { static_cast<void>(make_model(name, kMnist, 1)); });
   };
   EXPECT_NE(message("mpl:784,10").find("Did you mean mlp?"), std::string::npos);
   EXPECT_NE(message("resnet").find("cnn:small"), std::string::npos);

@@ -42,18 +42,18 @@ void stand_back(int niceness) noexcept {
   if (niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
-PlanOptions plan_options(const FeedOptions& o, std::uint64_t samples) {
-  return {.samples = samples,
-          .batch_size = o.batch_size,
-          .batches_per_epoch = o.batches_per_epoch,
-          .drop_last = o.drop_last,
-          .begin = o.begin,
-          .end_epoch = o.epochs,
-          .rank = o.rank,
-          .ranks = o.ranks};
-}
-
 }  // namespace
+
+BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples) {
+  return BatchPlan({.samples = samples,
+                    .batch_size = options.batch_size,
+                    .batches_per_epoch = options.batches_per_epoch,
+                    .drop_last = options.drop_last,
+                    .begin = options.begin,
+                    .end_epoch = options.epochs,
+                    .rank = options.rank,
+                    .ranks = options.ranks});
+}
 
 SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)
     : Error({.what = fmt::format("cannot make sample {} (epoch {}, position {})", sample_name,
@@ -188,7 +188,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
       order_(source_->size(), options.seed, options.shuffle),
       times_(static_cast<std::size_t>(resolve_workers(options.workers))) {
   ring_ = std::make_shared<Ring>(
-      BatchPlan(plan_options(options, source_->size())),
+      plan_of(options, source_->size()),
       BatchLayout{.shape = source_->shape(), .pixel_type = options.pixel_type, .capacity = 0},
       resolve_ring(options.ring_batches, workers()), workers(), options.make_memory);
   threads_.reserve(times_.size());

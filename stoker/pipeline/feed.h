@@ -47,6 +47,9 @@ struct FeedOptions {
   MakeBatchMemory make_memory = host_batch_memory;
 };
 
+// Which batches a feed with these options gives for so many samples.
+[[nodiscard]] BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples);
+
 // A sample that could not be made, by name.
 class SampleError : public Error {
  public:

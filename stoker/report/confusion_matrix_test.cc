@@ -15,7 +15,6 @@ namespace {
 
 using test::colour_at;
 using test::count_colour;
-using test::message_of;
 using testing::HasSubstr;
 using Counts = std::vector<std::int64_t>;
 using Names = std::vector<std::string>;

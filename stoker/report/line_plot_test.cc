@@ -17,7 +17,6 @@ namespace {
 
 using test::colour_at;
 using test::count_colour;
-using test::message_of;
 using testing::HasSubstr;
 using Series = std::vector<PlotSeries>;
 

@@ -14,7 +14,6 @@ namespace stoker {
 namespace {
 
 using test::count_colour;
-using test::message_of;
 using testing::HasSubstr;
 
 constexpr Colour kGreen{21, 128, 61};

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 
-#include <gtest/gtest.h>
-
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 #include "stoker/image/image.h"
 #include "stoker/report/canvas.h"
 #include "stoker/report/page.h"
@@ -45,17 +42,6 @@ inline bool has_margin(const Image& page, int margin) {
   return is_blank(page, {0, 0, width, margin}) && is_blank(page, {0, 0, margin, height}) &&
          is_blank(page, {0, height - margin, width, margin}) &&
          is_blank(page, {width - margin, 0, margin, height});
-}
-
-template <typename Function>
-std::string message_of(const Function& function) {
-  try {
-    (void)function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
 }
 
 }  // namespace stoker::test

@@ -24,7 +24,7 @@ TEST(Device, AFlagOverridesIt) {
 
 TEST(Device, WhatIsNotThereIsAnErrorThatSaysWhatIs) {
   const auto message = [](const char* wanted, const CudaProbe& probe) {
-    return to_string(error_of([&] { static_cast<void>(choose_device(wanted, probe)); }));
+    return message_of([&] { static_cast<void>(choose_device(wanted, probe)); });
   };
   EXPECT_NE(message("cuda", kNone).find("no NVIDIA driver"), std::string::npos);
   EXPECT_NE(message("cuda:2", kTwo).find("2 CUDA devices"), std::string::npos);

@@ -1,12 +1,10 @@
 #include "stoker/train/optimiser.h"
 
-#include <algorithm>
 #include <array>
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
@@ -46,13 +44,7 @@ at::Tensor in_layout_of(const at::Tensor& parameter, const at::Tensor& gradient)
 std::span<const std::string> optimiser_names() { return kNames; }
 
 OptimiserKind parse_optimiser_kind(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found != kNames.end()) return static_cast<OptimiserKind>(found - kNames.begin());
-  const std::string meant = closest_name(name, kNames);
-  throw Error({.what = "there is no such optimiser",
-               .expected = fmt::format("one of {}", fmt::join(kNames, ", ")),
-               .found = fmt::format("\"{}\"", name),
-               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+  return static_cast<OptimiserKind>(place_of_name(name, kNames, "optimiser"));
 }
 
 Optimiser::Optimiser(const std::vector<NamedTensor>& parameters, const OptimiserOptions& options)

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
@@ -105,13 +104,7 @@ std::string_view to_string(ScheduleKind kind) {
 }
 
 ScheduleKind parse_schedule_kind(std::string_view name) {
-  const auto found = std::ranges::find(names(), name);
-  if (found != names().end()) return static_cast<ScheduleKind>(found - names().begin());
-  const std::string near = closest_name(name, names());
-  throw Error({.what = "there is no such schedule of learning rates",
-               .expected = fmt::format("one of {}", fmt::join(names(), ", ")),
-               .found = fmt::format("\"{}\"", name),
-               .hint = near.empty() ? "" : fmt::format("Did you mean {}?", near)});
+  return static_cast<ScheduleKind>(place_of_name(name, names(), "schedule of learning rates"));
 }
 
 Schedule::Schedule(const ScheduleOptions& options, const RunLength& length) : options_(options) {

@@ -73,9 +73,6 @@ class Schedule {
   // is no progress. As torch's ReduceLROnPlateau with a relative threshold and eps = 0.
   [[nodiscard]] PlateauState after_epoch(PlateauState state, double validation_loss) const;
 
-  [[nodiscard]] const ScheduleOptions& options() const noexcept { return options_; }
-  [[nodiscard]] std::int64_t total_steps() const noexcept { return total_steps_; }
-
  private:
   [[nodiscard]] double step_rate(std::int64_t step) const;
   [[nodiscard]] double cosine_rate(std::int64_t step) const;

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -31,17 +31,6 @@ void expect_rates(const Schedule& schedule, const Rates& expected) {
     const double error = std::abs(schedule.rate(step) - rate);
     EXPECT_TRUE(error <= 1e-12 * rate) << "step " << step << ": " << schedule.rate(step);
   }
-}
-
-template <typename Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
 }
 
 std::string refusal(const ScheduleOptions& options, const RunLength& length = kLength) {

@@ -22,12 +22,16 @@ double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-PlanOptions plan_options(const TrainData& data, const TrainOptions& options) {
-  return {.samples = data.train->size(),
+// From the first batch to the last; where the run stands is the state's to say.
+FeedOptions feed_options(const TrainData& data, const TrainOptions& options) {
+  return {.workers = options.workers,
           .batch_size = options.batch_size,
+          .epochs = options.epochs,
           .batches_per_epoch = options.batches_per_epoch,
           .drop_last = options.drop_last,
-          .end_epoch = options.epochs};
+          .seed = options.seed,
+          .normalisation = data.normalisation,
+          .niceness = kFeedNiceness};
 }
 
 RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
@@ -76,7 +80,7 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       options_(checked(options)),
       observer_(observer),
       stop_(std::move(stop)),
-      plan_(plan_options(data, options)),
+      plan_(plan_of(feed_options(data, options), data.train->size())),
       schedule_(options.schedule, run_length(plan_, options)) {}
 
 std::optional<RunEnd> Trainer::end() const {
@@ -104,18 +108,11 @@ Trainer::Group Trainer::next_group() const {
 
 RunEnd Trainer::run() {
   if (const auto ended = end()) return *ended;
-  FeedOptions feed_options{.workers = options_.workers,
-                           .batch_size = options_.batch_size,
-                           .epochs = options_.epochs,
-                           .begin = state_.cursor,
-                           .batches_per_epoch = options_.batches_per_epoch,
-                           .drop_last = options_.drop_last,
-                           .seed = options_.seed,
-                           .normalisation = data_.normalisation,
-                           .niceness = kFeedNiceness};
+  FeedOptions from_here = feed_options(data_, options_);
+  from_here.begin = state_.cursor;
   const at::Device device = state_.model->device();
-  prepare_feed_for(device, feed_options);
-  Feed feed(data_.train, data_.policy, feed_options);
+  prepare_feed_for(device, from_here);
+  Feed feed(data_.train, data_.policy, from_here);
   DeviceBatches batches(feed, device, data_.normalisation);
   while (true) {
     Clock clock{.samples_before = state_.sums.samples,

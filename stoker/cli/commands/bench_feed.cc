@@ -7,11 +7,11 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "stoker/cli/batch_digest.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/data_flags.h"
+#include "stoker/cli/json_text.h"
 #include "stoker/cli/npy.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/cpu_budget.h"
@@ -108,7 +108,7 @@ void print_json(const BenchFlags& flags, const Policy& policy, const BenchResult
   json["from"] = flags.from;
   json["batch_size"] = flags.feed.batch_size;
   json["dtype"] = flags.dtype;
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", json_text(json));
 }
 
 void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult& result) {

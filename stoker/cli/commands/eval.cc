@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/image/png.h"
@@ -45,7 +45,7 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
                                {"f1", number(c.f1)}});
   }
   json["confusion"] = result.confusion;
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", json_text(json));
 }
 
 void print_text(const ModelAndData& opened, const MetricsResult& result) {

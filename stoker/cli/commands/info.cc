@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/json_text.h"
 #include "stoker/core/error.h"
 #include "stoker/io/compare.h"
 
@@ -26,10 +26,6 @@ std::uint64_t value_count(const SafetensorsFile& file) {
   return count;
 }
 
-std::string dump(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 void describe_json(const SafetensorsFile& file) {
   nlohmann::ordered_json json = {{"values", value_count(file)}, {"metadata", file.metadata()}};
   json["tensors"] = nlohmann::ordered_json::array();
@@ -37,7 +33,7 @@ void describe_json(const SafetensorsFile& file) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"dtype", dtype_name(tensor.dtype)}, {"shape", tensor.shape}});
   }
-  fmt::print("{}\n", dump(json));
+  fmt::print("{}\n", json_text(json));
 }
 
 void describe_text(const SafetensorsFile& file) {
@@ -58,12 +54,13 @@ void print_comparison(const TensorComparison& result, bool as_json) {
     const auto number = [](double value) {  // JSON has no infinity
       return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json("inf");
     };
-    fmt::print("{}\n", dump({{"max_relative_difference", number(result.max_relative_difference)},
-                             {"max_absolute_difference", number(result.max_absolute_difference)},
-                             {"worst_tensor", result.worst_tensor},
-                             {"compared", result.compared},
-                             {"identical", result.identical},
-                             {"unmatched", result.unmatched}}));
+    fmt::print("{}\n",
+               json_text({{"max_relative_difference", number(result.max_relative_difference)},
+                          {"max_absolute_difference", number(result.max_absolute_difference)},
+                          {"worst_tensor", result.worst_tensor},
+                          {"compared", result.compared},
+                          {"identical", result.identical},
+                          {"unmatched", result.unmatched}}));
     return;
   }
   fmt::print("compared   {} tensors, {} of them the same in every byte\n", result.compared,

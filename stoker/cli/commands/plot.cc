@@ -68,12 +68,11 @@ const std::vector<double>& column(const Table& table, const std::string& name) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i] == name) return table.values[i];
   }
-  const std::string meant = closest_name(name, table.columns);
   throw Error({.what = "the table has no such column",
                .path = table.path.string(),
                .expected = fmt::format("one of {}", fmt::join(table.columns, ", ")),
                .found = fmt::format("\"{}\"", name),
-               .hint = meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+               .hint = did_you_mean(name, table.columns)});
 }
 
 std::string series_name(const Table& table, const std::string& y, const PlotFlags& flags) {

@@ -3,9 +3,9 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
@@ -61,7 +61,7 @@ class RowWriter {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       json["probabilities"][class_names_[i]] = shares[i];
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_text(json) + "\n";
   }
 
   const std::vector<std::string>& class_names_;

@@ -1,8 +1,8 @@
 // `stoker train`: trains a model, alone or from where a run was broken off.
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/place_model.h"
 #include "stoker/cli/run_folder.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_reporter.h"
@@ -15,9 +15,7 @@
 #include "stoker/image/png.h"
 #include "stoker/nn/registry.h"
 #include "stoker/report/picture_grid.h"
-#include "stoker/train/device.h"
 #include "stoker/train/stop_signals.h"
-#include "stoker/train/threads.h"
 #include "stoker/train/trainer.h"
 
 namespace stoker {
@@ -28,8 +26,7 @@ namespace fs = std::filesystem;
 // Everything that the flags stand for.
 struct Setup {
   TrainData data;
-  ChosenDevice device;
-  ThreadSplit threads;
+  Placement placement;
   State state;
   CheckpointInterval interval;
 };
@@ -55,20 +52,10 @@ Setup set_up(TrainFlags& flags) {
   const ModelInput input{.image = data.train->shape(),
                          .classes = static_cast<std::int64_t>(data.train->class_names().size())};
   auto model = make_model(flags.model, input, flags.train.seed);
-  const ChosenDevice device = choose_device(flags.device);
-  const auto batch = static_cast<std::int64_t>(flags.train.batch_size);
-  ThreadSplit threads =
-      split_threads(cpu_budget(), {.workers = flags.train.workers,
-                                   .compute = flags.threads,
-                                   .multiply_adds = model->multiply_adds() * batch,
-                                   .device = device.device});
-  flags.train.workers = threads.workers;
-  flags.threads = threads.compute;
-  at::set_num_threads(threads.compute);
-  model->to(device.device);
+  Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
+  flags.train.workers = placement.threads.workers;
   Setup setup{.data = std::move(data),
-              .device = device,
-              .threads = std::move(threads),
+              .placement = std::move(placement),
               .state = State(std::move(model), flags.optimiser),
               .interval = parse_checkpoint_interval(flags.checkpoint_every)};
   Observer nobody;
@@ -84,10 +71,10 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags, con
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
   set_flag_value(values, "model", setup.state.model->architecture());
-  set_flag_value(values, "threads", std::to_string(flags.threads));
+  set_flag_value(values, "threads", std::to_string(setup.placement.threads.compute));
   if (!left_out.contains("workers")) {
-    set_flag_value(values, "workers", std::to_string(flags.train.workers));
-    set_flag_value(values, "device", setup.device.device.str());
+    set_flag_value(values, "workers", std::to_string(setup.placement.threads.workers));
+    set_flag_value(values, "device", setup.placement.device.device.str());
   }
   return values;
 }
@@ -95,12 +82,6 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags, con
 std::string default_name(const TrainFlags& flags) {
   return fmt::format("{}-{}", fs::path(flags.data).filename().string(),
                      flags.model.substr(0, flags.model.find(':')));
-}
-
-void write_text(const fs::path& path, const std::string& text, const char* subject) {
-  AtomicFile file(path, subject);
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
 }
 
 // What the first batch looks like to the network.
@@ -139,8 +120,9 @@ void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
       train.class_names().size(), setup.data.policy.empty() ? "none" : setup.data.policy.text()));
   folder.say(fmt::format("model      {}, {} parameters", setup.state.model->architecture(),
                          parameter_count(*setup.state.model)));
-  folder.say(fmt::format("device     {} ({})", setup.device.device.str(), setup.device.reason));
-  folder.say(fmt::format("threads    {}", setup.threads.reason));
+  const ChosenDevice& device = setup.placement.device;
+  folder.say(fmt::format("device     {} ({})", device.device.str(), device.reason));
+  folder.say(fmt::format("threads    {}", setup.placement.threads.reason));
 }
 
 void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
@@ -217,7 +199,7 @@ void run(CLI::App& command, TrainFlags& flags) {
   FlagValues values = resolved_values(command, flags, setup, {});
   set_flag_value(values, "experiment", folder.path().filename().string());
   // Last: what makes a folder a run that can be resumed.
-  write_text(folder.args(), to_yaml(values), "run's settings");
+  write_whole_file(folder.args(), to_yaml(values), "run's settings");
   run_in(folder, command, flags, setup);
 }
 

@@ -1,0 +1,18 @@
+// Flags of the commands that compute with a model: on which device, with how many threads.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace stoker {
+
+struct ComputeFlags {
+  int workers = 0;  // that feed; 0: choose
+  int threads = 0;  // of LibTorch; 0: choose
+  std::string device = "auto";
+
+  void add_to(CLI::App& command);
+};
+
+}  // namespace stoker
