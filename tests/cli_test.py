@@ -141,6 +141,150 @@ class Preview(unittest.TestCase):
             self.assertGreater(height, 10 * 56)
 
 
+PLATES = pathlib.Path(os.environ.get("STOKER_TEST_DATA", SOURCE.parent / "shared" / "data"), "plates")
+needs_plates = unittest.skipUnless((PLATES / "train").is_dir(), f"needs the plates in {PLATES}: set STOKER_TEST_DATA")
+
+
+PHOTOS = PLATES.parent / "photos"
+
+
+@unittest.skipUnless(PHOTOS.is_dir(), f"needs the photographs in {PHOTOS}: set STOKER_TEST_DATA")
+class Photographs(unittest.TestCase):
+    """One digest for a folder of JPEGs, however it is made."""
+
+    POLICIES = ("imagenet-train", "random_resized_crop(224),hflip(0.5),randaugment(2,9)")
+
+    def digest(self, policy, *arguments):
+        done = run("bench", "feed", "--data", str(PHOTOS), "--aa", policy, "--json", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["samples"], 250)
+        return result["digest"]
+
+    def test_threads_and_processes_in_any_number(self):
+        for policy in self.POLICIES:
+            expected = self.digest(policy, "--workers", "1")
+            for isolate in ([], ["--isolate"]):
+                for workers in ("1", "2", "3", "8"):
+                    self.assertEqual(self.digest(policy, "--workers", workers, *isolate), expected,
+                                     f"{policy}, {workers} workers {isolate}")
+        self.assertNotEqual(self.digest(self.POLICIES[0]), self.digest(self.POLICIES[1]))
+
+    def test_every_instruction_set(self):
+        listed = run("bench", "feed", "--data", str(PHOTOS), "--aa", "imagenet-train", "--simd", "nonsense")
+        names = re.search(r"one of ([a-z0-9_, ]+), found", listed.stderr).group(1).split(", ")
+        self.assertGreaterEqual(len(names), 2)
+        for policy in self.POLICIES:
+            digests = {name: self.digest(policy, "--simd", name) for name in names}
+            self.assertEqual(len(set(digests.values())), 1, digests)
+
+    def test_pictures_need_a_size(self):
+        done = run("bench", "feed", "--data", str(PHOTOS))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--aa imagenet-train", done.stderr)
+
+    def test_too_many_pixels_are_an_error_by_name(self):
+        done = run("bench", "feed", "--data", str(PHOTOS), "--aa", "imagenet-train", "--max-pixels", "1000")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\.JPEG")
+        self.assertIn("1000", done.stderr)
+
+
+@needs_plates
+class Split(unittest.TestCase):
+    """R23 on the course project's plates: every 6th of each class goes to validation."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.out = pathlib.Path(temporary.name).resolve() / "out"
+
+    def split(self, *arguments, data=PLATES / "train", code=0):
+        done = run("split", str(data), "--out", str(self.out), *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def read(self, name):
+        """The real files of a list, by class."""
+        classes = {}
+        for line in (self.out / name).read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                path, label = line.split("\t")
+                classes.setdefault(label, []).append((self.out / path).resolve())
+        return classes
+
+    def expected(self):
+        """Train and validation by class, from the files alone."""
+        folders = {name: sorted(PLATES.resolve().glob(f"train/{name}/*")) for name in ("cleaned", "dirty")}
+        return ({name: [f for i, f in enumerate(files) if i % 6] for name, files in folders.items()},
+                {name: files[::6] for name, files in folders.items()})
+
+    def test_every_6th_of_each_class_is_listed_for_validation(self):
+        for arguments in (["--every", "6"], []):
+            printed = self.split(*arguments)
+            self.assertEqual((self.read("train.txt"), self.read("val.txt")), self.expected())
+            for line in (r"cleaned +16 +4", r"dirty +16 +4", r"all +32 +8"):
+                self.assertRegex(printed, line)
+
+    def test_links_and_copies_are_folders_with_the_same_pictures(self):
+        for kind, is_link in (("links", True), ("copies", False)):
+            self.split("--as", kind)
+            for side, classes in zip(("train", "val"), self.expected()):
+                for name, files in classes.items():
+                    made = sorted((self.out / side / name).iterdir())
+                    self.assertEqual([f.name for f in made], [f.name for f in files])
+                    for new, old in zip(made, files):
+                        self.assertEqual(new.is_symlink(), is_link)
+                        self.assertEqual(new.read_bytes(), old.read_bytes())
+            self.assertIn("would mix", self.split("--as", kind, code=1))
+            shutil.rmtree(self.out)
+
+    def test_fraction_follows_the_seed(self):
+        self.split("--fraction", "0.25", "--stratified", "--seed", "3")
+        first = self.read("val.txt")
+        self.assertEqual({name: len(files) for name, files in first.items()}, {"cleaned": 5, "dirty": 5})
+        self.split("--fraction", "0.25", "--stratified", "--seed", "3")
+        self.assertEqual(self.read("val.txt"), first)
+        self.split("--fraction", "0.25", "--stratified", "--seed", "4")
+        self.assertNotEqual(self.read("val.txt"), first)
+
+    def test_groups_and_duplicates_stay_together(self):
+        data = self.out.parent / "data"
+        shutil.copytree(PLATES / "train", data)
+        shutil.copy(data / "dirty" / "0000.jpg", data / "dirty" / "0001.jpg")
+        self.assertIn("1 pictures went with their exact duplicates", self.split(data=data))
+        names = [f.name for f in self.read("val.txt")["dirty"]]
+        self.assertEqual(names, ["0000.jpg", "0001.jpg", "0006.jpg", "0012.jpg", "0018.jpg"])
+        self.split("--group", "/000([0-9])", "--fraction", "0.3", data=data)
+        tens = [{f.name for files in self.read(side).values() for f in files if f.name < "0010"}
+                for side in ("train.txt", "val.txt")]
+        self.assertFalse(tens[0] & tens[1])
+
+    def test_a_list_can_be_split_again_and_junk_is_told(self):
+        data = self.out.parent / "data"
+        shutil.copytree(PLATES / "train", data)
+        (data / "cleaned" / "Thumbs.db").write_bytes(b"x")
+        self.assertIn("left out: cleaned/Thumbs.db, junk", self.split(data=data))
+        again = self.split(data=self.out / "train.txt")
+        self.assertRegex(again, r"all +26 +6")
+
+    def test_mistakes_are_told_and_leave_nothing(self):
+        self.assertIn("--fraction", self.split("--every", "6", "--fraction", "0.2", code=2))
+        self.assertIn("--fraction", self.split("--stratified", code=2))
+        self.assertIn("between 0 and 1", self.split("--fraction", "20", code=1))
+        self.assertIn("parentheses", self.split("--group", "00", code=1))
+        self.assertIn("No such file", self.split(data="/nonexistent", code=1))
+        self.assertFalse(self.out.exists())
+        data = self.out.parent / "data"
+        shutil.copytree(PLATES / "train", data)
+        inside = run("split", str(data), "--as", "copies", "--out", str(data / "cleaned" / "new"))
+        self.assertIn("into the folder that it divides", inside.stderr)
+        self.assertFalse((data / "cleaned" / "new").exists())
+        (self.out / "val").mkdir(parents=True)
+        self.assertIn("would mix", self.split("--as", "links", code=1))
+        self.assertFalse((self.out / "train").exists())
+
+
 class Documents(unittest.TestCase):
     def test_the_page_of_operations_is_what_the_program_says(self):
         page = (SOURCE / "docs" / "operations.md").read_text(encoding="utf-8")

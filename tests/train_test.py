@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains with the program as its users do: from the data to weights, broken off in every way, with wrong words.
 
-Run by ctest with the program's path as STOKER. Needs MNIST ($STOKER_TEST_DATA/mnist, default ../shared/data/mnist).
+Run by ctest with the program's path as STOKER. Needs MNIST and the plates (in $STOKER_TEST_DATA,
+default ../shared/data).
 STOKER_KILLS sets how often the run of the class Killed is killed (default 50).
 """
 
@@ -11,6 +12,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -306,6 +308,7 @@ class Faults(Case):
 
     def test_one_process_at_a_time(self):
         process, folder = self.broken_off("owned")
+        process.send_signal(signal.SIGSTOP)  # so that it cannot end meanwhile
         done = run("train", "--resume", folder)
         process.kill()
         process.communicate()
@@ -325,6 +328,91 @@ class Faults(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn('"lr: 0.002"', done.stderr)
         must("train", "--resume", folder, "-j", "1", "--checkpoint-every", "1epoch")
+
+
+PLATES = pathlib.Path(os.environ["STOKER_TEST_DATA"], "plates")
+
+
+@unittest.skipUnless((PLATES / "train").is_dir(), f"needs the plates in {PLATES}: set STOKER_TEST_DATA")
+class Photographs(Case):
+    """Folders and lists of pictures, and pictures that cannot be read."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.lists = cls.output / "lists"
+        must("split", PLATES / "train", "--every", "6", "--out", cls.lists)
+
+    def train(self, name, *extra, data=None, runner=must):
+        return runner("train", "--data", data or self.lists, "--model", "cnn:4,8", "--aa",
+                      "random_resized_crop(32),hflip(0.5)", "--epochs", "2", "-b", "8", "--threads", "1",
+                      "--output", self.output, "--experiment", name, *extra)
+
+    def test_a_split_is_trained_on_and_used(self):
+        done = self.train("plates")
+        self.assertIn("32 samples to train, 8 to validate, 32x32x3, 2 classes", done.stdout)
+        args = (self.output / "plates" / "args.yaml").read_text(encoding="utf-8")
+        self.assertIn("mean: [0.485, 0.456, 0.406]", args)
+        best = self.output / "plates" / "weights" / "best.safetensors"
+        # Without classes, for prediction: the folder of the competition, and one picture.
+        table = must("predict", PLATES / "test", "--weights", best).stdout.splitlines()
+        self.assertEqual(table[0], "sample,class,probability,cleaned,dirty")
+        self.assertEqual(len(table), 745)
+        picture = sorted((PLATES / "test").iterdir())[7]
+        self.assertEqual(must("predict", picture, "--weights", best).stdout.splitlines()[1], table[8])
+        self.assertIn("samples    8", must("eval", self.lists, "--weights", best).stdout)
+        refused = run("eval", PLATES / "test", "--weights", best)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the data has no classes", refused.stderr)
+
+    def test_workers_processes_and_mixing_give_the_same_weights(self):
+        mixed = ["--mixup", "0.2", "--cutmix", "1"]
+        self.train("one", "-j", "1", *mixed)
+        self.train("three", "-j", "3", *mixed)
+        self.train("isolated", "-j", "2", "--isolate", *mixed)
+        self.train("unmixed")
+        self.assertEqual(weights(self.output / "one"), weights(self.output / "three"))
+        self.assertEqual(weights(self.output / "one"), weights(self.output / "isolated"))
+        self.assertNotEqual(weights(self.output / "one"), weights(self.output / "unmixed"))
+
+    def test_a_class_that_the_model_does_not_know_is_refused_by_name(self):
+        other = self.output / "other"
+        for name in ("clean", "dirty"):
+            shutil.copytree(PLATES / "train" / "dirty", other / name)
+        done = self.train("mismatch", "--val-data", other, runner=run)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('"cleaned"', done.stderr)
+        self.assertIn('"clean"', done.stderr)
+
+    def damaged(self, name, count):
+        """A copy of the plates in which some pictures end early."""
+        folder = self.output / name
+        shutil.copytree(PLATES / "train", folder)
+        bad = sorted(folder.glob("dirty/*.jpg"))[3:3 + count]
+        for path in bad:
+            path.write_bytes(path.read_bytes()[:2000])
+        return folder, bad
+
+    def test_a_broken_picture_stops_the_run_with_its_name(self):
+        folder, bad = self.damaged("broken", 1)
+        done = self.train("stops", "--val-data", PLATES / "train", data=folder, runner=run)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(bad[0]), done.stderr)
+
+    def test_broken_pictures_are_replaced_and_listed(self):
+        folder, bad = self.damaged("skipped", 3)
+        extra = ["--val-data", PLATES / "train", "--on-error", "skip"]
+        for name, more in (("threads", ["-j", "3"]), ("processes", ["--isolate"])):
+            self.train(name, *extra, *more, data=folder)
+            with open(self.output / name / "errors.csv", encoding="utf-8") as file:
+                faults = list(csv.DictReader(file))
+            self.assertEqual({row["sample"] for row in faults}, {str(path) for path in bad})
+            self.assertEqual(len(faults), 2 * len(bad))  # in both epochs
+        self.assertEqual(weights(self.output / "threads"), weights(self.output / "processes"))
+        done = self.train("toomany", *extra, "--max-errors", "2", data=folder, runner=run)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("at most 2 that cannot", done.stderr)
+        self.assertTrue((self.output / "toomany" / "errors.csv").exists())
 
 
 class WrongWords(Case):

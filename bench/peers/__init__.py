@@ -1,4 +1,4 @@
-"""The sides that bench/feed_mnist.py compares, one module each.
+"""The sides that the benches compare, one module each.
 
 Modules are imported one by one, so that a peer that is not installed is named and left out
 instead of ending the run.
@@ -6,8 +6,8 @@ instead of ending the run.
 
 import importlib
 
-# Letters are those of the issue; a letter may stand for several variants.
-MODULES = {
+# bench/feed_mnist.py. Letters are those of the issue; a letter may stand for several variants.
+SMALL_PICTURES = {
     "s": "stoker",
     "a": "python_pool",
     "b": "torchvision_loader",
@@ -15,11 +15,22 @@ MODULES = {
     "d": "torch_batch",
 }
 
+# bench/feed_jpeg.py.
+PHOTOS = {
+    "s": "photo_stoker",
+    "t": "photo_torchvision",
+    "o": "photo_opencv",
+    "a": "photo_albumentations",
+    "d": "photo_dali",
+    "f": "photo_tfdata",
+    "l": "photo_spdl",
+}
 
-def load_sides(without, context):
+
+def load_sides(modules, without, context):
     """Returns the sides that can run here, and the reason for each letter that cannot."""
     sides, missing = [], {}
-    for letter, module in MODULES.items():
+    for letter, module in modules.items():
         if letter in without:
             continue
         try:

@@ -10,7 +10,8 @@ SHOWN = 12  # pictures per row
 SAMPLES = 4096
 TOLERANCE = 0.10  # of the median of all sides
 FIGURES = ("mean", "deviation", "grain", "edge")
-ZOOM, GAP, LABEL_WIDTH = 2, 4, 300  # pixels
+ZOOM = 2
+GAP, LABEL_WIDTH = 4, 300  # pixels
 
 
 @dataclass
@@ -30,40 +31,57 @@ class Look:
     edge: float
 
     @classmethod
-    def of(cls, name, pictures):
-        if pictures.dtype != np.float32 or pictures.shape[1:] != (1, 28, 28):
-            found = f"{pictures.dtype} {pictures.shape}"
-            raise RuntimeError(f"{name}: {found}, not float32 [n, 1, 28, 28]")
+    def of(cls, result, pictures):
+        require_floats(result.name, pictures, (1, 28, 28))
         left, right = pictures[..., :-1], pictures[..., 1:]
         dark = (left <= 0.1) & (right <= 0.1)
         grain = np.abs(left - right)[dark].mean()
         edge = pictures[..., [0, -1]].mean()
-        return cls(name, *map(float, (pictures.mean(), pictures.std(), grain, edge)))
+        return cls(result.name, *map(float, (pictures.mean(), pictures.std(), grain, edge)))
 
 
-def differences(looks):
+def require_floats(name, pictures, shape):
+    if pictures.dtype != np.float32 or pictures.shape[1:] != shape:
+        found = f"{pictures.dtype} {pictures.shape}"
+        raise RuntimeError(f"{name}: {found}, not float32 [n, {', '.join(map(str, shape))}]")
+
+
+def originals(context):
+    return shown(context.images[:SHOWN, None].astype(np.float32) / 255)
+
+
+def shown(pictures):
+    """The first pictures as bytes [n, side, side, 3], in the size in which they are drawn."""
+    return to_bytes(pictures[:SHOWN]).repeat(ZOOM, axis=1).repeat(ZOOM, axis=2)
+
+
+def to_bytes(pictures):
+    """From floats [n, channels, h, w] in [0, 1] to bytes [n, h, w, 3]."""
+    pixels = np.rint(np.clip(pictures, 0.0, 1.0) * 255).astype(np.uint8)
+    return np.broadcast_to(pixels, (len(pixels), 3, *pixels.shape[2:])).transpose(0, 2, 3, 1)
+
+
+def differences(looks, figures=FIGURES, tolerance=TOLERANCE):
     """A sentence for every figure that is too far from the median of all sides."""
     found = []
-    for figure in FIGURES:
+    for figure in figures:
         middle = statistics.median(getattr(look, figure) for look in looks)
         for look in looks:
             value = getattr(look, figure)
-            if not abs(value - middle) <= TOLERANCE * middle:  # NaN fails too
+            if not abs(value - middle) <= tolerance * middle:  # NaN fails too
                 found.append(f"{look.name}: {figure} {value:.4f}, median of all sides {middle:.4f}")
     return found
 
 
 def draw(rows, path):
-    """One labelled row per side; rows maps a label to float pictures in [0, 1]."""
-    cell = 28 * ZOOM + GAP
-    sheet = Image.new("L", (LABEL_WIDTH + SHOWN * cell + GAP, len(rows) * cell + GAP), 96)
+    """One labelled row per side; rows maps a label to pictures from shown()."""
+    cell = next(iter(rows.values())).shape[1] + GAP
+    sheet = Image.new("RGB", (LABEL_WIDTH + SHOWN * cell + GAP, len(rows) * cell + GAP), "dimgrey")
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=14)
     for row, (label, pictures) in enumerate(rows.items()):
         top = GAP + row * cell
-        pen.text((GAP * 2, top + cell // 2 - 10), label, fill=255, font=font)
-        for column, picture in enumerate(pictures[:SHOWN, 0]):
-            pixels = np.rint(np.clip(picture, 0.0, 1.0) * 255).astype(np.uint8)
-            tile = Image.fromarray(pixels).resize((28 * ZOOM, 28 * ZOOM), Image.Resampling.NEAREST)
-            sheet.paste(tile, (LABEL_WIDTH + column * cell, top))
+        pen.text((GAP * 2, top + cell // 2 - 10), label, fill="white", font=font)
+        for column, picture in enumerate(pictures):
+            sheet.paste(Image.fromarray(picture), (LABEL_WIDTH + column * cell, top))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path)

@@ -28,6 +28,12 @@ class Result:
     def median(self):
         return statistics.median(self.rates)
 
+    @property
+    def cpu(self):
+        """Median CPU seconds for 1,000 samples; None where they were not measured."""
+        seconds = [notes.get("cpu_seconds_per_1000") for notes in self.notes]
+        return None if None in seconds else statistics.median(seconds)
+
 
 def in_child(function, *arguments, seconds=0.0):
     """Calls the function in a forked process.
@@ -71,12 +77,14 @@ def run_once(side, workers, setting, seconds):
         side.stop()
 
 
-def take_pictures(side, workers, setting, n):
-    side.start(workers, **setting)
+def look_at(result, check):
+    """What the check module makes of a side's pictures, and the first of them."""
+    result.side.start(result.workers, **result.setting)
     try:
-        return side.pictures(n)
+        pictures = result.side.pictures(check.SAMPLES)
     finally:
-        side.stop()
+        result.side.stop()
+    return check.Look.of(result, pictures), check.shown(pictures)
 
 
 def choose_setting(side, workers, say):

@@ -5,10 +5,9 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-from .check import FIGURES
 from .measure import setting_words
 
-PACKAGES = ["numpy", "scipy", "pillow", "torch", "torchvision", "nvidia-dali-cuda130"]
+REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements.txt"
 
 
 def machine():
@@ -22,9 +21,15 @@ def machine():
     }
 
 
+def packages():
+    """Those that are pinned."""
+    lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    return [line.split("==")[0] for line in lines if "==" in line and not line.startswith("#")]
+
+
 def versions():
     found = {}
-    for package in PACKAGES:
+    for package in packages():
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -33,36 +38,42 @@ def versions():
 
 
 def ratio(results, result):
-    """Stoker's median over this side's, with the same number of workers; None without Stoker."""
+    """Stoker's median over this side's: same number of workers, same kind; None without Stoker."""
     for other in results:
-        if other.side.letter == "s" and other.workers == result.workers:
+        same = other.workers == result.workers and other.side.like == result.side.like
+        if other.side.letter == "s" and same:
             return other.median / result.median
     return None
 
 
 def rate_table(results, workers):
     """Rows of cells: a header, then one row per side."""
-    header = ["", "side"]
+    with_kind = any(result.side.antialias for result in results)
+    with_cpu = all(result.cpu is not None for result in results)
+    header = ["", "side"] + ["antialias"] * with_kind
     for count in workers:
         unit = "1 worker" if count == 1 else f"{count} workers"
-        header += [f"samples/s, {unit} (min–max)", "Stoker is"]
+        header += [f"samples/s, {unit} (min–max)"] + ["CPU s per 1,000"] * with_cpu + ["Stoker is"]
     header += ["asked", f"{workers[-1]} against {workers[0]}"]
     rows = [header]
     for side in dict.fromkeys(result.side for result in results):
         own = {r.workers: r for r in results if r.side is side}
-        row = [side.letter, side.name]
+        row = [side.letter, side.name] + [side.antialias or ""] * with_kind
         for count in workers:
-            row += _rate_cells(results, own[count])
+            row += _rate_cells(results, own[count], with_cpu)
         asked = f"≥ {side.asked}×" if side.asked else ""
         rows.append(row + [asked, f"{own[workers[-1]].median / own[workers[0]].median:.2f}×"])
     return rows
 
 
-def _rate_cells(results, result):
+def _rate_cells(results, result, with_cpu):
     times = ratio(results, result)
-    spread = f"{min(result.rates):,.0f}–{max(result.rates):,.0f}"
-    own = result.side.letter == "s" or times is None
-    return [f"{result.median:,.0f} ({spread})", "" if own else f"{times:.1f}×"]
+    cells = [f"{result.median:,.0f} ({min(result.rates):,.0f}–{max(result.rates):,.0f})"]
+    if with_cpu:
+        cells.append(f"{result.cpu:.2f}")
+    if result.side.letter == "s" or times is None:
+        return cells + [""]
+    return cells + [f"{times:.1f}×" if times >= 10 else f"{times:.2f}×"]
 
 
 def setting_lines(results):
@@ -71,9 +82,11 @@ def setting_lines(results):
 
 
 def look_table(looks):
-    rows = [["side", *FIGURES]]
+    """Every number that the looks have."""
+    figures = [key for key, value in vars(looks[0]).items() if isinstance(value, float)]
+    rows = [["side", *figures]]
     for look in looks:
-        rows.append([look.name] + [f"{getattr(look, figure):.4f}" for figure in FIGURES])
+        rows.append([look.name] + [f"{getattr(look, figure):.4f}" for figure in figures])
     return rows
 
 
@@ -91,12 +104,14 @@ def as_json(results, looks, about):
         {
             "side": result.side.letter,
             "name": result.side.name,
+            "antialias": result.side.antialias,
             "workers": result.workers,
             "setting": result.setting,
             "samples_per_second": result.rates,
             "median": result.median,
             "min": min(result.rates),
             "max": max(result.rates),
+            "cpu_seconds_per_1000": result.cpu,
             "stoker_over_side": ratio(results, result),
             "notes": [notes for notes in result.notes if notes],
         }

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .cpu import tree_cpu_seconds
+
 BATCH = 64
 WARM_UP_SECONDS = 0.5
 
@@ -21,6 +23,11 @@ class Context:
     stoker_epochs: int
     stoker_picture_args: list
 
+    @property
+    def size(self):
+        """Samples an epoch."""
+        return len(self.images)
+
 
 class Side:
     """A peer written in Python. A subclass provides start, batches and stop.
@@ -32,6 +39,8 @@ class Side:
     letter = ""
     name = ""
     asked = None  # Stoker should be this many times faster
+    antialias = None  # how it shrinks pictures, in the table's words
+    like = None  # Stoker's side of the same kind is the one to compare with
 
     def __init__(self, context):
         self.context = context
@@ -56,15 +65,22 @@ class Side:
     def stop(self):
         pass
 
+    def endless(self):
+        """Yields batches for ever, each epoch in a new order."""
+        return self.batches(endless_indices(self.context.size, self.batch))
+
     def run(self, seconds):
         """Samples per second in the steady state: start-up and first batches are not counted."""
-        batches = self.batches(endless_indices(len(self.context.images), self.batch))
+        batches = self.endless()
+        next(batches)  # all that is started or compiled for it
         warm = time.perf_counter() + WARM_UP_SECONDS
         while time.perf_counter() < warm:
             next(batches)
-        samples, begin = 0, time.perf_counter()
+        samples, cpu, begin = 0, tree_cpu_seconds(), time.perf_counter()
         while (elapsed := time.perf_counter() - begin) < seconds:
             samples += len(next(batches))
+        cpu = tree_cpu_seconds() - cpu
+        self.notes = self.notes | {"cpu_seconds_per_1000": 1000 * cpu / samples}
         return samples / elapsed
 
     def pictures(self, n):

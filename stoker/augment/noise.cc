@@ -8,7 +8,8 @@ namespace {
 class Noise final : public PixelOperation {
  public:
   explicit Noise(double max_noise) : amplitude_(noise_amplitude(max_noise)) {}
-  void apply(const MutableImageView& image, Rng&, const RngStream& per_value) const override {
+  void apply(const MutableImageView& image, Rng&, const RngStream& per_value,
+             AugmentScratch&) const override {
     stoker::add_noise(image.data, image.shape.bytes(), amplitude_, per_value);
   }
 

@@ -2,9 +2,10 @@
 // parser of policies, `stoker ops`, the help and the docs.
 //
 // Two kinds: a geometric operation draws a map, and neighbours in a policy are multiplied into one
-// resampling pass; a pixel operation changes the values in place. Both draw from a generator
-// that belongs to (seed, epoch, sample, place in the policy) alone, and are immutable: any number
-// of threads may use one.
+// resampling pass; a pixel operation changes the values in place (so do policies that choose by
+// chance, whatever they chose). Both draw from a generator that belongs to (seed, epoch, sample,
+// place in the policy) alone, and are immutable: any number of threads may use one, each with its
+// own scratch memory.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,9 @@
 
 #include "stoker/core/rng.h"
 #include "stoker/image/image.h"
+#include "stoker/kernels/blur/blur.h"
 #include "stoker/kernels/warp/affine.h"
+#include "stoker/kernels/warp/warp.h"
 
 namespace stoker {
 
@@ -24,6 +27,18 @@ struct ParameterSchema {
   std::string meaning;  // one line, with the unit
   double minimum, maximum;
   std::optional<double> default_value = {};  // none: must be given
+  bool whole = false;                        // only whole numbers
+};
+
+// Memory of one thread, kept from image to image.
+struct AugmentScratch {
+  WarpScratch warp;
+  BlurScratch blur;
+  Image between[2];                // results between two resampling passes of a policy
+  Image source;                    // what an operation reads while it writes over its image
+  std::vector<std::uint8_t> rows;  // the same for a few rows
+  Image chain;                     // AugMix: the chain that is being made
+  std::vector<std::uint32_t> mix;  // AugMix: the weighted sum of chains
 };
 
 class Operation {
@@ -40,7 +55,8 @@ class PixelOperation : public Operation {
  public:
   // `image` has no gaps. `per_value` is a stream apart from `rng`, for what each value gets for
   // itself.
-  virtual void apply(const MutableImageView& image, Rng& rng, const RngStream& per_value) const = 0;
+  virtual void apply(const MutableImageView& image, Rng& rng, const RngStream& per_value,
+                     AugmentScratch& scratch) const = 0;
 };
 
 struct OperationSchema {
@@ -67,6 +83,15 @@ struct Range {
 [[nodiscard]] std::vector<ParameterSchema> range_parameters(const std::string& meaning,
                                                             double minimum, double maximum);
 
+// The same range and "p", the probability that the operation is done at all.
+[[nodiscard]] std::vector<ParameterSchema> range_and_probability(const std::string& meaning,
+                                                                 double minimum, double maximum);
+[[nodiscard]] ParameterSchema probability_parameter(double default_value = 1);
+
+// Throws Error unless minimum <= value <= maximum, for the arguments of plain functions.
+void check_argument(const char* operation, const char* meaning, double value, double minimum,
+                    double maximum);
+
 // The middle of an image in pixel coordinates.
 struct Centre {
   double x, y;
@@ -75,7 +100,22 @@ struct Centre {
   return {.x = (shape.width - 1) / 2.0, .y = (shape.height - 1) / 2.0};
 }
 
+// Resamples `in` through `map` to an image of the same shape that does not overlap it. Maps that
+// move or mirror whole pixels copy them, which gives the same bytes as resampling.
+void resample(const MutableImageView& out, const ImageView& in, const Affine& map,
+              WarpScratch& scratch);
+// The same over the image itself, through a copy in the scratch memory.
+void resample_in_place(const MutableImageView& image, const Affine& map, AugmentScratch& scratch);
+
 // Resamples an image of the same size through `map`: what the single geometric operations do.
 [[nodiscard]] Image warped(const ImageView& image, const Affine& map);
+
+// A copy of `image` without gaps, changed by `change`: plain functions of operations in place.
+template <class Change>
+[[nodiscard]] Image changed(const ImageView& image, Change change) {
+  Image out(image);
+  change(out.view());
+  return out;
+}
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 #include "stoker/augment/policy.h"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,20 +105,33 @@ std::vector<double> complete(const OperationSchema& schema, std::vector<double> 
   return given;
 }
 
+void check_value(const OperationSchema& schema, const ParameterSchema& parameter, double value) {
+  const bool whole = !parameter.whole || value == std::floor(value);
+  if (value >= parameter.minimum && value <= parameter.maximum && whole) return;
+  throw Error({.what = fmt::format("{}: {} ({}) is out of range", schema.name, parameter.name,
+                                   parameter.meaning),
+               .expected = fmt::format("{}{} to {}", parameter.whole ? "a whole number, " : "",
+                                       parameter.minimum, parameter.maximum),
+               .found = fmt::format("{}", value)});
+}
+
+// "low" and "high", or "area_low" and "area_high", side by side.
+bool is_range(const ParameterSchema& low, const ParameterSchema& high) {
+  const std::string_view name = low.name;
+  return name.ends_with("low") &&
+         high.name == fmt::format("{}high", name.substr(0, name.size() - 3));
+}
+
 void check(const OperationSchema& schema, const std::vector<double>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ParameterSchema& parameter = schema.parameters[i];
-    if (arguments[i] >= parameter.minimum && arguments[i] <= parameter.maximum) continue;
-    throw Error({.what = fmt::format("{}: {} ({}) is out of range", schema.name, parameter.name,
-                                     parameter.meaning),
-                 .expected = fmt::format("{} to {}", parameter.minimum, parameter.maximum),
-                 .found = fmt::format("{}", arguments[i])});
+    check_value(schema, schema.parameters[i], arguments[i]);
   }
-  const bool is_range = schema.parameters.size() == 2 && schema.parameters[0].name == "low";
-  if (is_range && arguments[0] > arguments[1]) {
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    const ParameterSchema &low = schema.parameters[i], &high = schema.parameters[i + 1];
+    if (!is_range(low, high) || arguments[i] <= arguments[i + 1]) continue;
     throw Error({.what = fmt::format("{}: the range is empty", schema.name),
-                 .expected = "low <= high",
-                 .found = fmt::format("{} > {}", arguments[0], arguments[1])});
+                 .expected = fmt::format("{} <= {}", low.name, high.name),
+                 .found = fmt::format("{} > {}", arguments[i], arguments[i + 1])});
   }
 }
 
@@ -135,7 +149,7 @@ Policy Policy::parse(std::string_view text) {
   Policy policy;
   Parser parser(text);
   while (!parser.at_end()) {
-    if (!policy.empty()) parser.separator();
+    if (!policy.operations_.empty()) parser.separator();
     const Parser::Call call = parser.call();
     const OperationSchema& schema = find_operation(call.name);
     const std::vector<double> arguments = complete(schema, call.arguments);
@@ -152,6 +166,17 @@ void Policy::append(std::shared_ptr<const Operation> operation, std::string text
                  .expected = fmt::format("fewer than {} operations", kMaxOperations)});
   }
   const auto index = static_cast<std::uint16_t>(operations_.size());
+  text_ += (text_.empty() ? "" : ",") + text;
+  if (auto framing = std::dynamic_pointer_cast<const FramingOperation>(operation)) {
+    if (index > 0) {
+      throw Error({.what = fmt::format("{} stands at place {} of the policy", text, index + 1),
+                   .expected = "it at the first place, and no other that changes the size",
+                   .hint = "What changes the size is chosen before a picture is decoded"});
+    }
+    framing_ = std::move(framing);
+    operations_.push_back(std::move(operation));
+    return;
+  }
   const bool geometric = dynamic_cast<const GeometricOperation*>(operation.get()) != nullptr;
   if (geometric && !steps_.empty() && steps_.back().geometric) {
     ++steps_.back().end;
@@ -161,7 +186,6 @@ void Policy::append(std::shared_ptr<const Operation> operation, std::string text
     warps_ += geometric ? 1 : 0;
   }
   operations_.push_back(std::move(operation));
-  text_ += (text_.empty() ? "" : ",") + text;
 }
 
 Affine Policy::draw_map(const Step& step, const SampleKey& key, const ImageShape& shape) const {
@@ -190,7 +214,7 @@ void Policy::apply(const MutableImageView& out, const ImageView& in, const Sampl
     if (step.geometric) {
       --warps_left;
       writable = next_target();
-      warp_affine(writable, current, to_fixed(draw_map(step, key, in.shape)), scratch.warp);
+      resample(writable, current, draw_map(step, key, in.shape), scratch.warp);
     } else {
       if (writable.data == nullptr) {
         writable = next_target();
@@ -199,7 +223,8 @@ void Policy::apply(const MutableImageView& out, const ImageView& in, const Sampl
       Rng rng(key, step.begin);
       const auto per_value =
           rng_stream(key, static_cast<std::uint16_t>(step.begin | kPerValueStream));
-      static_cast<const PixelOperation&>(*operations_[step.begin]).apply(writable, rng, per_value);
+      static_cast<const PixelOperation&>(*operations_[step.begin])
+          .apply(writable, rng, per_value, scratch);
     }
     current = writable;
   }

@@ -11,16 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/augment/framing.h"
 #include "stoker/augment/operation.h"
-#include "stoker/kernels/warp/warp.h"
 
 namespace stoker {
-
-// Memory of one thread, kept from image to image.
-struct AugmentScratch {
-  WarpScratch warp;
-  Image between[2];  // results between two resampling passes
-};
 
 class Policy {
  public:
@@ -31,9 +25,16 @@ class Policy {
 
   // The list in its full form, which parse() reads back.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+  // Whether apply() changes nothing.
+  [[nodiscard]] bool empty() const noexcept { return steps_.empty(); }
 
-  // Writes the augmented `in` to `out`: same shape, no gaps, no overlap.
+  // What the policy begins with where it is for pictures that differ in size; else null.
+  [[nodiscard]] const FramingOperation* framing() const noexcept { return framing_.get(); }
+  // Of the generator that the framing draws from; its place in the policy is the first.
+  [[nodiscard]] static Rng framing_rng(const SampleKey& key) noexcept { return {key, 0}; }
+
+  // All but the framing, which comes before. Writes the augmented `in` to `out`: same shape, no
+  // gaps, no overlap.
   void apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
              AugmentScratch& scratch) const;
   [[nodiscard]] Image apply(const ImageView& in, const SampleKey& key) const;
@@ -49,7 +50,8 @@ class Policy {
                                 const ImageShape& shape) const;
 
   std::string text_;
-  std::vector<std::shared_ptr<const Operation>> operations_;
+  std::shared_ptr<const FramingOperation> framing_;
+  std::vector<std::shared_ptr<const Operation>> operations_;  // the framing among them
   std::vector<Step> steps_;
   int warps_ = 0;  // geometric steps
 };

@@ -49,7 +49,7 @@ TEST(PolicyText, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message_of("rotate(a)"), HasSubstr("expected a number"));
   EXPECT_THAT(message_of("rotate(1) noise(1)"), HasSubstr("between two operations"));
   EXPECT_THAT(message_of("rotate(1),"), HasSubstr("an operation after"));
-  EXPECT_THAT(message_of("blur(1)"), HasSubstr("one of rotate, shift"));
+  EXPECT_THAT(message_of("blurr(1)"), HasSubstr(", rotate, shift, "));
   EXPECT_THAT(message_of("noise"), HasSubstr("noise(max), e.g. noise(0.1)"));
   EXPECT_THAT(message_of("noise(2)"), HasSubstr("expected 0 to 1, found 2"));
   EXPECT_THAT(message_of("noise(nan)"), HasSubstr("out of range"));

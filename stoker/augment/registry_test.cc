@@ -21,13 +21,16 @@ TEST(Registry, EveryOperationIsFullyDescribedAndItsExampleWorks) {
       EXPECT_FALSE(parameter.meaning.empty());
       EXPECT_LT(parameter.minimum, parameter.maximum);
     }
-    EXPECT_EQ(Policy::parse(operation.example).text(), operation.example);
+    // The text also names the values that the example leaves to their defaults.
+    const std::string given = operation.example.substr(0, operation.example.size() - 1);
+    EXPECT_THAT(Policy::parse(operation.example).text(), testing::StartsWith(given));
   }
 }
 
 TEST(Registry, EveryPresetIsAPolicy) {
   for (const Preset& preset : builtin_presets()) {
-    EXPECT_EQ(Policy::parse(preset.name).text(), preset.policy) << preset.name;
+    EXPECT_EQ(Policy::parse(preset.name).text(), Policy::parse(preset.policy).text())
+        << preset.name;
   }
 }
 

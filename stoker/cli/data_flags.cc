@@ -3,32 +3,30 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "stoker/cli/picture_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
 
 namespace stoker {
 
 void DataFlags::add_to(CLI::App& command) {
-  command
-      .add_option("--data", data,
-                  fmt::format("data set by name ({}) or the path of a folder with its files",
-                              fmt::join(known_data_names(), ", ")))
-      ->required();
+  command.add_option("--data", data, data_help())->required();
   command.add_option("--split", split, "which part of it")
       ->check(CLI::IsMember({"train", "test"}))
       ->capture_default_str();
   command
       .add_option("--aa", policy,
-                  "augmentation: a preset (none, mnist) or a list such as "
+                  "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
                   "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`")
       ->capture_default_str();
   command.add_option("--seed", seed, "all randomness follows from it")->capture_default_str();
+  add_max_pixels_flag(command, limits);
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
-  return open_data(data, split == "train" ? Split::kTrain : Split::kTest);
+  return open_data(data, split == "train" ? Split::kTrain : Split::kJudged,
+                   {.pictures = {.limits = limits}});
 }
 
 Policy DataFlags::parse_policy() const { return Policy::parse(policy); }

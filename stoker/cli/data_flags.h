@@ -17,6 +17,7 @@ struct DataFlags {
   std::string split = "train";
   std::string policy = "none";
   std::uint64_t seed = 0;
+  DecodeLimits limits;
 
   void add_to(CLI::App& command);
   [[nodiscard]] std::shared_ptr<const Source> open() const;

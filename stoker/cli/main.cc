@@ -22,16 +22,20 @@ int run(int argc, char** argv) {
       "  stoker train --data mnist --model mlp:784,128,10\n"
       "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
 #endif
+      "  stoker doctor flowers/ --write-list clean.tsv\n"
       "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
       "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
+      "  stoker split plates/train --every 6 --out splits\n"
       "  stoker ops");
 #ifdef STOKER_TRAINER
   stoker::add_train_command(app);
   stoker::add_eval_command(app);
   stoker::add_predict_command(app);
 #endif
+  stoker::add_doctor_command(app);
   stoker::add_info_command(app);
   stoker::add_preview_command(app);
+  stoker::add_split_command(app);
   stoker::add_plot_command(app);
   stoker::add_bench_command(app);
   stoker::add_ops_command(app);

@@ -1,8 +1,8 @@
 #include "stoker/cli/model_flags.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "stoker/cli/picture_flags.h"
 #include "stoker/cli/place_model.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
@@ -10,22 +10,18 @@
 namespace stoker {
 namespace {
 
-void check_image_shape(const ModelCard& card, const Source& source, const std::string& path) {
-  if (card.input.image == source.shape()) return;
+void check_image_shape(const ModelCard& card, const ImageShape& shape, const std::string& path) {
+  if (card.input.image == shape) return;
   throw Error({.what = "the model was trained for other pictures than the data has",
                .path = path,
                .expected = shape_text(card.input.image),
-               .found = shape_text(source.shape())});
+               .found = shape_text(shape)});
 }
 
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& command) {
-  command
-      .add_option("data,--data", data,
-                  fmt::format("data set by name ({}) or the path of a folder with its files",
-                              fmt::join(known_data_names(), ", ")))
-      ->required();
+  command.add_option("data,--data", data, data_help())->required();
   command.add_option("--weights", weights, "model file, e.g. runs/NAME/weights/best.safetensors")
       ->required();
   command.add_option("--split", split, "which part of the data")
@@ -34,18 +30,25 @@ void ModelFlags::add_to(CLI::App& command) {
   command.add_option("-b,--batch-size", evaluate.batch_size, "samples a batch")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
+  add_max_pixels_flag(command, limits);
+  command.add_flag("--isolate", evaluate.isolate,
+                   "decode in locked-down processes, for files that are not trusted");
   compute.add_to(command);
 }
 
 ModelAndData open_model_and_data(const ModelFlags& flags) {
   ModelAndData opened{
       .loaded = load_model(flags.weights),
-      .source = open_data(flags.data, flags.split == "train" ? Split::kTrain : Split::kTest),
+      .source = open_data(flags.data, flags.split == "train" ? Split::kTrain : Split::kJudged,
+                          {.pictures = {.limits = flags.limits}}),
       .options = flags.evaluate,
       .device = {}};
   const ModelCard& card = opened.loaded.card;
-  check_image_shape(card, *opened.source, flags.weights);
-  check_class_names(card.class_names, opened.source->class_names(), flags.weights);
+  opened.options.policy = Policy::parse(card.preprocessing.framing);
+  check_image_shape(card, sample_shape(*opened.source, opened.options.policy), flags.weights);
+  if (flags.needs_labels || !opened.source->class_names().empty()) {
+    check_class_names(card.class_names, opened.source->class_names(), flags.weights);
+  }
   const Placement placed =
       place_model(*opened.loaded.model, flags.compute, flags.evaluate.batch_size);
   opened.device = fmt::format("{} ({})", placed.device.device.str(), placed.device.reason);

@@ -16,8 +16,10 @@ namespace stoker {
 struct ModelFlags {
   std::string data, weights;
   std::string split = "test";
+  DecodeLimits limits;
   ComputeFlags compute;
   EvaluateOptions evaluate;
+  bool needs_labels = true;  // false: data without classes will do
 
   void add_to(CLI::App& command);
 };
@@ -29,7 +31,8 @@ struct ModelAndData {
   EvaluateOptions options;
   std::string device;  // with the reason
 };
-// Throws Error where shape or class names of the data are not the model's.
+// Throws Error where shape or class names of the data are not the model's; class names that the
+// data lacks altogether only where labels are needed.
 [[nodiscard]] ModelAndData open_model_and_data(const ModelFlags& flags);
 
 }  // namespace stoker

@@ -20,25 +20,30 @@ void require_given(const std::string& value, const char* flag, const std::string
 void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command
       .add_option("--data", flags.data,
-                  fmt::format("data set by name ({}) or the path of a folder with its files; its "
-                              "test part is what the val phase takes",
-                              fmt::join(known_data_names(), ", ")))
+                  data_help() + "; its validation or test part is what the val phase takes")
+      ->capture_default_str();
+  command
+      .add_option("--val-data", flags.validation_data,
+                  "other data for the val phase, as for --data")
       ->capture_default_str();
   command
       .add_option("--aa", flags.policy,
-                  "augmentation: a preset (none, mnist) or a list such as "
+                  "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
                   "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`")
       ->capture_default_str();
+  command
+      .add_option("--val-aa", flags.validation_policy,
+                  "what gives validation pictures their size, e.g. \"resize(224,224)\"; auto: the "
+                  "middle 7/8 where --aa begins with a size")
+      ->capture_default_str();
+  command.add_flag("--exact-decode", flags.train.exact_decode,
+                   "never decode JPEGs at a half, a quarter or an eighth");
   command
       .add_option("--train-samples", flags.train_samples,
                   "train on so many, chosen by the seed; 0: all")
       ->capture_default_str();
-  command.add_option("--mean", flags.mean, "of a channel (all, or one each), in [0, 1]")
-      ->expected(1, 3)
-      ->capture_default_str();
-  command.add_option("--std", flags.deviation, "deviation: pixels become (value - mean) / std")
-      ->expected(1, 3)
-      ->capture_default_str();
+  flags.normalise.add_to(command);
+  add_max_pixels_flag(command, flags.limits);
   command.add_option("-b,--batch-size", flags.train.batch_size, "samples a batch")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
@@ -56,6 +61,16 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--seed", flags.train.seed, "all randomness follows from it")
       ->capture_default_str();
   command.add_option("--epochs", flags.train.epochs, "how many")->capture_default_str();
+  MixOptions& mix = flags.train.mix;
+  command.add_option("--mixup", mix.mixup_alpha, "alpha of Mixup; 0: none")->capture_default_str();
+  command.add_option("--cutmix", mix.cutmix_alpha, "alpha of CutMix; 0: none")
+      ->capture_default_str();
+  command.add_option("--mixup-prob", mix.probability, "share of batches that are mixed")
+      ->capture_default_str();
+  command
+      .add_option("--mixup-switch-prob", mix.switch_probability,
+                  "share of those that get CutMix where both are on")
+      ->capture_default_str();
   command.add_option("--smoothing", flags.train.smoothing, "label smoothing")
       ->capture_default_str();
   command
@@ -116,6 +131,17 @@ void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
 
 void add_run_flags(CLI::App& command, TrainFlags& flags) {
   flags.compute.add_to(command);
+  command
+      .add_option("--on-error", flags.on_error,
+                  "a sample that cannot be made: stop, or skip: the next one takes its place")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->capture_default_str();
+  command.add_flag("--isolate", flags.train.isolate,
+                   "decode in locked-down processes, for files that are not trusted");
+  command
+      .add_option("--max-errors", flags.train.max_errors,
+                  "with skip: more different samples end the run")
+      ->capture_default_str();
   command.add_option("--output", flags.output, "folder of the runs' folders")
       ->capture_default_str();
   command.add_option("--experiment", flags.experiment, "name of the run; made up where not given")
@@ -147,25 +173,34 @@ void TrainFlags::resolve() {
   require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
   optimiser.kind = parse_optimiser_kind(opt);
   train.schedule.sched = parse_schedule_kind(sched);
+  train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
+  train.stall_limit = std::chrono::seconds(30);
+  train.on_stall = [](const std::string& sample, double seconds) {
+    fmt::print(stderr, "\na worker has been busy with {} for {:.0f} s\n", sample, seconds);
+  };
 }
 
 Preprocessing TrainFlags::preprocessing() const {
-  return {.mean = per_channel_values(mean, "mean"),
-          .deviation = per_channel_values(deviation, "std")};
+  return {.mean = normalise.means(),
+          .deviation = normalise.deviations(),
+          .framing = resolved_validation_policy().text()};
+}
+
+Policy TrainFlags::resolved_validation_policy() const {
+  if (validation_policy != "auto") return Policy::parse(validation_policy);
+  const Policy training = Policy::parse(policy);
+  if (training.framing() == nullptr) return {};
+  const int height = training.framing()->output_height();
+  const int width = training.framing()->output_width();
+  if (height != width) return Policy::parse(fmt::format("resize({},{})", height, width));
+  return Policy::parse(fmt::format("resize_crop({},{})", height * 8 / 7, height));
 }
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
-  static const std::set<std::string> names = {"workers",          "device", "output", "experiment",
-                                              "checkpoint-every", "keep",   "config", "resume"};
+  static const std::set<std::string> names = {"workers", "max-errors", "device",
+                                              "output",  "experiment", "checkpoint-every",
+                                              "keep",    "config",     "resume"};
   return names;
-}
-
-std::array<double, 3> per_channel_values(const std::vector<double>& values, const char* flag) {
-  if (values.size() == 1) return {values[0], values[0], values[0]};
-  if (values.size() == 3) return {values[0], values[1], values[2]};
-  throw Error({.what = fmt::format("--{} does not fit", flag),
-               .expected = "one number, or one for each of three channels",
-               .found = fmt::format("{}", values.size())});
 }
 
 }  // namespace stoker

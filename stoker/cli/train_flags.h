@@ -2,28 +2,30 @@
 // rooms below.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "stoker/augment/policy.h"
 #include "stoker/cli/compute_flags.h"
+#include "stoker/cli/picture_flags.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/train/options.h"
 
 namespace stoker {
 
 struct TrainFlags {
-  std::string data, model;
-  std::string policy = "none";
+  std::string data, validation_data, model;
+  std::string policy = "none", validation_policy = "auto";
   std::uint64_t train_samples = 0;
   std::string opt = "sgd", sched = "cosine";
-  std::vector<double> mean = {0}, deviation = {1};
+  NormaliseFlags normalise;
+  DecodeLimits limits;
   OptimiserOptions optimiser = {.weight_decay = 0};
   TrainOptions train;
+  std::string on_error = "stop";
   ComputeFlags compute;
   std::string output = "runs", experiment;
   std::string checkpoint_every = "1epoch";
@@ -34,14 +36,13 @@ struct TrainFlags {
   // Checks what flags alone cannot: names, and that what must be given is given.
   void resolve();
   [[nodiscard]] Preprocessing preprocessing() const;
+  // As given, or what fits the training policy: where that begins with a size, the middle of the
+  // picture at that size; else nothing.
+  [[nodiscard]] Policy resolved_validation_policy() const;
 };
 
 // Flags that change where and how fast a run is made, but not what it makes: a resumed run may have
 // others.
 [[nodiscard]] const std::set<std::string>& flags_without_effect_on_the_result();
-
-// "0.1" or "0.1 0.2 0.3" as a number for each of three channels.
-[[nodiscard]] std::array<double, 3> per_channel_values(const std::vector<double>& values,
-                                                       const char* flag);
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "stoker/core/atomic_file.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 
@@ -69,6 +70,17 @@ void TrainReporter::epoch_done(const EpochReport& report) {
   save_weights(report);
   table_.add(report.epoch, row(report));
   draw_confusion(report);
+  write_faults(report.faults);
+  if (report.faults.size() == replaced_) return;
+  replaced_ = report.faults.size();
+  folder_.say(fmt::format("           {} samples could not be made and were replaced; see {}",
+                          replaced_, (folder_.path() / "errors.csv").string()));
+}
+
+void TrainReporter::write_faults(std::span<const SampleFault> faults) const {
+  if (faults.empty()) return;
+  write_whole_file(folder_.path() / "errors.csv", faults_as_csv({faults.begin(), faults.end()}),
+                   "list of errors");
 }
 
 void TrainReporter::save_weights(const EpochReport& report) const {

@@ -32,6 +32,9 @@ class TrainReporter final : public Observer {
   void epoch_done(const EpochReport& report) override;
   void state_settled(const State& state, bool epoch_ended) override;
 
+  // errors.csv, where samples were replaced.
+  void write_faults(std::span<const SampleFault> faults) const;
+
  private:
   void save_weights(const EpochReport& report) const;
   void draw_confusion(const EpochReport& report) const;
@@ -41,6 +44,7 @@ class TrainReporter final : public Observer {
   Subject subject_;
   ResultsTable table_;
   std::unique_ptr<Progress> progress_;
+  std::size_t replaced_ = 0;  // faults that were told
 };
 
 }  // namespace stoker

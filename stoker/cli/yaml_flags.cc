@@ -103,6 +103,13 @@ std::vector<std::string> current_values(const CLI::Option& option) {
   return values;
 }
 
+std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  STOKER_INVARIANT(found != values.end(), "there is no flag --{}", name);
+  return found->second;
+}
+
 }  // namespace
 
 void apply_yaml(CLI::App& command, const fs::path& path) {
@@ -134,10 +141,14 @@ FlagValues flag_values(const CLI::App& command, const std::set<std::string>& lef
 }
 
 void set_flag_value(FlagValues& values, const std::string& name, const std::string& value) {
-  const auto found = std::find_if(values.begin(), values.end(),
-                                  [&](const auto& entry) { return entry.first == name; });
-  STOKER_INVARIANT(found != values.end(), "there is no flag --{}", name);
-  found->second = {value};
+  entry_of(values, name) = {value};
+}
+
+void set_flag_values(FlagValues& values, const std::string& name,
+                     const std::vector<double>& numbers) {
+  std::vector<std::string>& texts = entry_of(values, name);
+  texts.clear();
+  for (const double number : numbers) texts.push_back(fmt::format("{}", number));
 }
 
 std::string to_yaml(const FlagValues& values) {

@@ -25,6 +25,8 @@ using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>
                                      const std::set<std::string>& left_out);
 // Replaces the value of a flag that is there.
 void set_flag_value(FlagValues& values, const std::string& name, const std::string& value);
+void set_flag_values(FlagValues& values, const std::string& name,
+                     const std::vector<double>& numbers);
 
 // Text that apply_yaml() reads back, a line for each flag.
 [[nodiscard]] std::string to_yaml(const FlagValues& values);

@@ -4,8 +4,9 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
+
+#include "stoker/core/environment.h"
 
 namespace stoker {
 
@@ -16,7 +17,7 @@ struct CpuBudget {
 
 // Where the budget is read from; tests put their own in place.
 struct CpuBudgetSources {
-  std::function<std::optional<std::string>(const char*)> environment;
+  Environment environment;
   std::function<int()> affinity;      // CPUs the scheduler may run us on
   std::filesystem::path proc_cgroup;  // /proc/self/cgroup
   std::filesystem::path cgroup_root;  // /sys/fs/cgroup

@@ -24,6 +24,7 @@ inline constexpr std::uint16_t kMaxOperations = 0x4000;
 inline constexpr std::uint16_t kPerValueStream = 0x4000;
 inline constexpr std::uint16_t kPermutationStream = 0xF000;
 inline constexpr std::uint16_t kWeightsStream = 0xF001;  // "sample" is the layer
+inline constexpr std::uint16_t kMixStream = 0xF002;      // "sample" is the batch
 
 // Where a stream of Philox blocks starts: block i has this counter with word 0 set to i.
 struct RngStream {

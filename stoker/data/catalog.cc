@@ -16,7 +16,9 @@
 #include "stoker/core/environment.h"
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
+#include "stoker/data/detail/open_pictures.h"
 #include "stoker/data/idx.h"
+#include "stoker/data/listing_cache.h"
 #include "stoker/data/mapped_file.h"
 
 namespace stoker {
@@ -167,9 +169,7 @@ std::vector<Candidate> candidates(const std::string& name, const DataPlaces& pla
     result.push_back(
         {fmt::format("${}/{}", key, name), value.empty() ? fs::path() : value / fs::path(name)});
   }
-  fs::path cache = variable("XDG_CACHE_HOME");
-  const std::string home = variable("HOME");
-  if (cache.empty() && !home.empty()) cache = fs::path(home) / ".cache";
+  const fs::path cache = user_cache_folder(places.environment);
   result.push_back({fmt::format("cache folder/stoker/{}", name),
                     cache.empty() ? fs::path() : cache / "stoker" / name});
   result.push_back({"system's folder", places.system_folder / name});
@@ -219,21 +219,19 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
                .hint = meant.empty() ? "Check the path." : meant});
 }
 
-std::shared_ptr<const Source> open_path(const std::string& text, Split split) {
-  const fs::path folder(text);
+std::shared_ptr<const Source> open_path(const std::string& text, Split split,
+                                        const DataOptions& options) {
+  const fs::path path(text);
   std::error_code error;
-  const fs::file_status status = fs::status(folder, error);
-  if (status.type() == fs::file_type::not_found) fail_unknown(text);
-  if (status.type() != fs::file_type::directory) {
-    throw Error({.what = "cannot open data",
-                 .path = text,
-                 .expected = "a folder that holds the data set's files",
-                 .found = error ? error.message() : "a file",
-                 .hint = "Name the folder, not a file in it."});
+  if (fs::status(path, error).type() == fs::file_type::not_found) fail_unknown(text);
+  const auto every = names_of({Split::kTrain, Split::kTest});
+  if (missing_files(path, every).size() == every.size()) {
+    return detail::open_pictures(path, split, options.pictures,
+                                 listing_cache_folder(options.places.environment));
   }
   const auto needed = names_of({split});
-  const auto missing = missing_files(folder, needed);
-  if (missing.empty()) return open_folder(folder, split);
+  const auto missing = missing_files(path, needed);
+  if (missing.empty()) return open_folder(path, split);
   throw Error({.what = "cannot open data",
                .path = text,
                .expected = fmt::format("the files {}, each also with .gz", fmt::join(needed, ", ")),
@@ -254,9 +252,10 @@ std::vector<std::string> known_data_names() {
 }
 
 std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
-                                        const DataPlaces& places) {
-  if (const KnownData* known = find_known(name_or_path)) return open_known(*known, split, places);
-  return open_path(name_or_path, split);
+                                        const DataOptions& options) {
+  const KnownData* known = find_known(name_or_path);
+  if (known != nullptr) return open_known(*known, split, options.places);
+  return open_path(name_or_path, split, options);
 }
 
 }  // namespace stoker

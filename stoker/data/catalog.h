@@ -3,28 +3,40 @@
 // needed, every place looked at, and how to get them.
 //
 // A folder holds {train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is taken
-// where both are there), and optionally classes.txt: one class name per line.
+// where both are there), and optionally classes.txt: one class name per line. A folder without any
+// of those is one of pictures: with a folder for each class, with train/ and val/ in it, or with
+// the lists train.txt and val.txt. A list of pictures (image_list.h) and a single picture are data
+// too.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "stoker/core/environment.h"
+#include "stoker/data/folder_source.h"
 #include "stoker/data/source.h"
 
 namespace stoker {
 
-enum class Split { kTrain, kTest };
+enum class Split {
+  kTrain,
+  kTest,    // what training validates on: of pictures the validation part, else the test part
+  kJudged,  // what a model is tried on: the same, or all of it where data has no parts
+};
 
 // Where names are looked up; tests put their own in place.
 struct DataPlaces {
-  std::function<std::optional<std::string>(const char*)> environment;
+  Environment environment;
   std::filesystem::path system_folder;  // of the distribution's packages: /usr/share/datasets
 };
 [[nodiscard]] DataPlaces system_data_places();
+
+struct DataOptions {
+  DataPlaces places = system_data_places();
+  FolderOptions pictures = {};
+};
 
 // The names that open_data knows, for help texts.
 [[nodiscard]] std::vector<std::string> known_data_names();
@@ -38,7 +50,7 @@ struct DataPlaces {
 // Class names: classes.txt, else those known for the folder's name, else the labels' numbers (of
 // both splits, so that both have the same classes).
 // Throws Error where nothing is found or the files do not fit together.
-[[nodiscard]] std::shared_ptr<const Source> open_data(
-    const std::string& name_or_path, Split split, const DataPlaces& places = system_data_places());
+[[nodiscard]] std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
+                                                      const DataOptions& options = {});
 
 }  // namespace stoker

@@ -45,10 +45,10 @@ class CatalogTest : public ::testing::Test {
     folder_.write(where / (split + "-labels-idx1-ubyte" + suffix), pack(labels_idx(labels)));
   }
   std::uint64_t size_of(const std::string& name) const {
-    return open_data(name, Split::kTrain, places())->size();
+    return open_data(name, Split::kTrain, {.places = places()})->size();
   }
   std::string message(const std::string& name) const {
-    return to_string(error_of([&] { (void)open_data(name, Split::kTrain, places()); }));
+    return to_string(error_of([&] { (void)open_data(name, Split::kTrain, {.places = places()}); }));
   }
   std::string path(const std::string& subfolder) const {
     return (folder_.path() / subfolder).string();
@@ -122,11 +122,11 @@ TEST_F(CatalogTest, SaysWhatIsNeededAndWhereItLookedWhenNothingIsThere) {
 TEST_F(CatalogTest, KnowsTheClassesOfNamedDataSets) {
   put("system/fashion-mnist", 1);
   put("system/mnist", 1);
-  const auto fashion = open_data("fashion-mnist", Split::kTest, places());
+  const auto fashion = open_data("fashion-mnist", Split::kTest, {.places = places()});
   EXPECT_THAT(fashion->class_names(),
               ElementsAre("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt",
                           "Sneaker", "Bag", "Ankle boot"));
-  EXPECT_EQ(open_data("mnist", Split::kTest, places())->class_names().size(), 10U);
+  EXPECT_EQ(open_data("mnist", Split::kTest, {.places = places()})->class_names().size(), 10U);
 }
 
 TEST_F(CatalogTest, KnowsTheClassesOfAFolderByItsName) {
@@ -175,9 +175,10 @@ TEST_F(CatalogTest, SaysWhichFilesAFolderLacks) {
               HasSubstr("without train-images-idx3-ubyte, train-labels-idx1-ubyte"));
 }
 
-TEST_F(CatalogTest, RefusesAFileWhereAFolderIsNeeded) {
-  const auto file = folder_.write("file", {1});
-  EXPECT_THAT(message(file.string()), AllOf(HasSubstr("a folder"), HasSubstr("found a file")));
+TEST_F(CatalogTest, RefusesAFileThatIsNoList) {
+  const auto file = folder_.write("file", {0, 1});
+  EXPECT_THAT(message(file.string()),
+              AllOf(HasSubstr("a list of pictures"), HasSubstr("a zero byte")));
 }
 
 TEST_F(CatalogTest, SaysThatAPathDoesNotExistAndWhichNamesItKnows) {
@@ -203,8 +204,8 @@ TEST(Catalog, FindsTheRealMnist) {
                                return test_data().string();
                              },
                              .system_folder = "none"};
-  EXPECT_EQ(open_data("mnist", Split::kTrain, places)->size(), 60000U);
-  EXPECT_EQ(open_data("mnist", Split::kTest, places)->size(), 10000U);
+  EXPECT_EQ(open_data("mnist", Split::kTrain, {.places = places})->size(), 60000U);
+  EXPECT_EQ(open_data("mnist", Split::kTest, {.places = places})->size(), 10000U);
 }
 
 TEST(Catalog, FindsTheFashionMnistOfTheSystem) {
@@ -214,11 +215,11 @@ TEST(Catalog, FindsTheFashionMnistOfTheSystem) {
   if (!std::filesystem::exists(places.system_folder / "fashion-mnist")) {
     GTEST_SKIP() << "needs Debian's package dataset-fashion-mnist";
   }
-  const auto train = open_data("fashion-mnist", Split::kTrain, places);
+  const auto train = open_data("fashion-mnist", Split::kTrain, {.places = places});
   EXPECT_EQ(train->size(), 60000U);
   SampleBuffer buffer;
   EXPECT_EQ(train->class_names()[train->read(0, buffer).value().label], "Ankle boot");
-  EXPECT_EQ(open_data("fashion-mnist", Split::kTest, places)->size(), 10000U);
+  EXPECT_EQ(open_data("fashion-mnist", Split::kTest, {.places = places})->size(), 10000U);
 }
 
 }  // namespace

@@ -6,10 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "stoker/augment/policy.h"
 #include "stoker/core/result.h"
+#include "stoker/image/decode.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
@@ -22,15 +27,31 @@ struct Sample {
 // Working memory of one reader, for sources that have to decode; kept from sample to sample.
 struct SampleBuffer {
   Image decoded;
+  Image framed;
+  FramingScratch framing;
+  std::vector<std::byte> file;
+  std::unique_ptr<ImageDecoder> decoder;  // made by the first that needs one
 };
+
+// How a picture of any size becomes a sample.
+struct FrameRequest {
+  const FramingOperation* framing = nullptr;  // null: it stays as it is
+  SampleKey key;                              // by which the framing draws
+  FramingOptions options = {};
+};
+
+// Gives memory for that many bytes, valid until it is called again; throws Error where there are
+// too many.
+using MakeRoom = std::function<std::span<std::byte>(std::size_t bytes)>;
 
 class Source {
  public:
   virtual ~Source() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  // The shape that all samples have.
+  // The shape that all samples have. Throws Error where they differ: a framing is needed then.
   [[nodiscard]] virtual ImageShape shape() const = 0;
+  [[nodiscard]] virtual int channels() const { return shape().channels; }
   // Label i means class_names()[i].
   [[nodiscard]] virtual const std::vector<std::string>& class_names() const = 0;
   // For messages: the file and the place in it.
@@ -39,6 +60,23 @@ class Source {
   virtual void prefetch(std::uint64_t index) const noexcept { static_cast<void>(index); }
   // A sample that cannot be read is an error value: the caller decides whether to go on.
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
+  // Without the pixels, where the source knows it without them.
+  [[nodiscard]] virtual Result<std::int64_t> label(std::uint64_t index, SampleBuffer& buffer) const;
+  // The part of it that the framing draws, resized. Sources that decode do no more than that part.
+  [[nodiscard]] virtual Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
+                                                   SampleBuffer& buffer) const;
+
+  // read_framed() in two steps, for decoding in a process that may not open files: the bytes of the
+  // sample as they lie in its file, and the sample from them. Sources whose samples lie in memory
+  // have no such bytes: the first step gives none and the second does everything.
+  [[nodiscard]] virtual Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                                      const MakeRoom& room) const;
+  [[nodiscard]] virtual Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                              const FrameRequest& request,
+                                              SampleBuffer& buffer) const;
 };
+
+// What samples of this source look like under this policy. Throws Error where they would differ.
+[[nodiscard]] ImageShape sample_shape(const Source& source, const Policy& policy);
 
 }  // namespace stoker

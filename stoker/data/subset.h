@@ -16,6 +16,7 @@ class Subset final : public Source {
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   [[nodiscard]] ImageShape shape() const override { return source_->shape(); }
+  [[nodiscard]] int channels() const override { return source_->channels(); }
   [[nodiscard]] const std::vector<std::string>& class_names() const override {
     return source_->class_names();
   }
@@ -25,6 +26,23 @@ class Subset final : public Source {
   void prefetch(std::uint64_t index) const noexcept override { source_->prefetch(order_[index]); }
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override {
     return source_->read(order_[index], buffer);
+  }
+  [[nodiscard]] Result<std::int64_t> label(std::uint64_t index,
+                                           SampleBuffer& buffer) const override {
+    return source_->label(order_[index], buffer);
+  }
+  [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
+                                           SampleBuffer& buffer) const override {
+    return source_->read_framed(order_[index], request, buffer);
+  }
+  [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                              const MakeRoom& room) const override {
+    return source_->read_bytes(order_[index], room);
+  }
+  [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                      const FrameRequest& request,
+                                      SampleBuffer& buffer) const override {
+    return source_->decode(order_[index], bytes, request, buffer);
   }
 
  private:

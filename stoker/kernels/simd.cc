@@ -32,8 +32,10 @@ namespace {
 
 HWY_EXPORT(running_target);
 constexpr std::string_view kReference = "reference";
+constexpr std::string_view kVnni = "avx3_vnni";
 
 std::atomic<bool> reference_forced = false;
+std::atomic<bool> vnni_chosen = false;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -55,22 +57,32 @@ std::vector<std::int64_t> targets_slowest_first() {
   return targets;
 }
 
+// Highway 1.0 knows these instructions only together with others, so they are asked for here.
+bool vnni_supported() {
+#if HWY_ARCH_X86_64
+  return (hwy::SupportedTargets() & HWY_TARGETS & HWY_AVX3) != 0 &&
+         __builtin_cpu_supports("avx512vnni") != 0 && __builtin_cpu_supports("avx512vbmi") != 0;
+#else
+  return false;
+#endif
+}
+
+void take(std::int64_t targets, bool vnni) {
+  hwy::GetChosenTarget().Update(targets);
+  vnni_chosen = vnni;
+  reference_forced = false;
+}
+
 void choose(std::string_view name) {
   const std::string wanted = lower_case(name);
   if (wanted == kReference) {
     reference_forced = true;
     return;
   }
-  if (wanted == "auto") {
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    reference_forced = false;
-    return;
-  }
+  if (wanted == "auto") return take(hwy::SupportedTargets(), vnni_supported());
+  if (wanted == kVnni && vnni_supported()) return take(HWY_AVX3, true);
   for (const std::int64_t target : targets_slowest_first()) {
-    if (wanted != name_of(target)) continue;
-    hwy::GetChosenTarget().Update(target);
-    reference_forced = false;
-    return;
+    if (wanted == name_of(target)) return take(target, false);
   }
   throw Error({.what = "cannot use the SIMD version that was asked for",
                .expected = fmt::format("auto or one of {}", fmt::join(available_simd(), ", ")),
@@ -93,13 +105,15 @@ std::vector<std::string> available_simd() {
   for (const std::int64_t target : targets_slowest_first()) {
     names.push_back(name_of(target));
   }
+  if (vnni_supported()) names.emplace_back(kVnni);
   return names;
 }
 
 std::string active_simd() {
   read_environment_once();
   if (reference_forced) return std::string(kReference);
-  return name_of(HWY_DYNAMIC_DISPATCH(running_target)());
+  const std::int64_t target = HWY_DYNAMIC_DISPATCH(running_target)();
+  return target == HWY_AVX3 && vnni_chosen ? std::string(kVnni) : name_of(target);
 }
 
 void force_simd(std::string_view name) {
@@ -110,6 +124,11 @@ void force_simd(std::string_view name) {
 bool detail::use_reference_kernels() {
   read_environment_once();
   return reference_forced.load(std::memory_order_relaxed);
+}
+
+bool detail::use_vnni_kernels() {
+  read_environment_once();
+  return vnni_chosen.load(std::memory_order_relaxed) && !use_reference_kernels();
 }
 
 }  // namespace stoker

@@ -2,7 +2,8 @@
 // or force_simd() takes another, for tests and for measuring. All versions give the same bytes.
 //
 // Names: "reference" (the plain loops), then Highway's targets in lower case, on x86 "ssse3",
-// "sse4", "avx2", "avx3" (AVX-512). force_simd() is not for use while kernels run.
+// "sse4", "avx2", "avx3" (AVX-512), "avx3_vnni" (with VNNI and VBMI, which some kernels have a
+// version for; the others take avx3). force_simd() is not for use while kernels run.
 #pragma once
 
 #include <string>
@@ -23,6 +24,8 @@ void force_simd(std::string_view name);
 namespace detail {
 // True where kernels must take their plain loops. Reads STOKER_SIMD at the first call.
 [[nodiscard]] bool use_reference_kernels();
+// True where kernels may take their version for AVX-512 with VNNI and VBMI.
+[[nodiscard]] bool use_vnni_kernels();
 }  // namespace detail
 
 }  // namespace stoker

@@ -34,8 +34,14 @@ Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& label
                                     const LossOptions& options) {
   const at::AutoGradMode grad(true);
   const at::Tensor outputs = logits(prepared(x), true);
-  const at::Tensor loss = at::cross_entropy_loss(outputs, labels, {}, at::Reduction::Mean,
-                                                 /*ignore_index=*/-100, options.smoothing);
+  const auto against = [&](const at::Tensor& wanted) {
+    return at::cross_entropy_loss(outputs, wanted, {}, at::Reduction::Mean, /*ignore_index=*/-100,
+                                  options.smoothing);
+  };
+  at::Tensor loss = against(labels);
+  if (options.partner_labels.defined()) {
+    loss = loss * options.own_share + against(options.partner_labels) * (1 - options.own_share);
+  }
   (options.weight == 1 ? loss : loss * options.weight).backward();
   return {.logits = outputs.detach(), .loss = loss.detach()};
 }

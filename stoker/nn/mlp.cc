@@ -44,6 +44,12 @@ void add_gradient(at::Tensor& parameter, at::Tensor gradient) {
   }
 }
 
+// Rows like the logits', whose share `smoothing` is spread evenly over the classes.
+at::Tensor smoothed_onehot(const at::Tensor& labels, const at::Tensor& logits, double smoothing) {
+  const double spread = smoothing / static_cast<double>(logits.size(1));
+  return at::full_like(logits, spread).scatter_(1, labels.unsqueeze(1), 1 - smoothing + spread);
+}
+
 }  // namespace
 
 Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed)
@@ -104,8 +110,8 @@ at::Tensor Mlp::forward(const at::Tensor& x) const {
   return a;
 }
 
-// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed)
-// and d_i = dLoss/dz_i:
+// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed,
+// mixed) and d_i = dLoss/dz_i:
 //   d_last = (softmax(z_last) - t) / n
 //   dLoss/dW_i = a_iᵀ d_i,  dLoss/db_i = sum of d_i over the batch
 //   d_{i-1} = (d_i W_iᵀ) * f'(z_{i-1})
@@ -119,10 +125,12 @@ Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
   }
   const at::Tensor& logits = sums.back();
   const double scale = options.weight / static_cast<double>(labels.size(0));
-  const at::Tensor target =
-      at::full_like(logits, options.smoothing / logits.size(1))
-          .scatter_(1, labels.unsqueeze(1),
-                    1 - options.smoothing + options.smoothing / logits.size(1));
+  at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
+  if (options.partner_labels.defined()) {
+    target.mul_(options.own_share)
+        .add_(smoothed_onehot(options.partner_labels, logits, options.smoothing),
+              1 - options.own_share);
+  }
   const at::Tensor log_probabilities = logits.log_softmax(1);
   const at::Tensor loss =
       (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0)));

@@ -56,6 +56,29 @@ TEST(Mlp, GradientsEqualAutograds) {
   }
 }
 
+// Of mixed samples: as the two losses apart, each with its share.
+TEST(Mlp, AMixedLossIsTheTwoLossesByTheirShares) {
+  Mlp mlp({20, 16, 5}, Activation::kRelu, 3);
+  const Problem problem = random_problem(9, 20, 5);
+  const auto gradient_of = [&](const LossOptions& options, const at::Tensor& labels) {
+    const double loss = mlp.backward(problem.x, labels, options).loss.item<double>();
+    at::Tensor parameter = mlp.parameters().front().tensor;
+    const at::Tensor gradient = parameter.grad();
+    for (const NamedTensor& named : mlp.parameters()) {
+      at::Tensor tensor = named.tensor;
+      tensor.mutable_grad().reset();
+    }
+    return std::pair(loss, gradient);
+  };
+  const at::Tensor partners = problem.labels.flip(0);
+  const auto own = gradient_of({.smoothing = 0.1}, problem.labels);
+  const auto other = gradient_of({.smoothing = 0.1}, partners);
+  const auto mixed =
+      gradient_of({.smoothing = 0.1, .partner_labels = partners, .own_share = 0.7}, problem.labels);
+  EXPECT_NEAR(mixed.first, 0.7 * own.first + 0.3 * other.first, 1e-6);
+  EXPECT_LE(relative_difference(mixed.second, 0.7 * own.second + 0.3 * other.second), 1e-5);
+}
+
 TEST(Mlp, ForwardIsTheFormulaOfTheAssignment) {
   const Mlp mlp({3, 4, 2}, Activation::kSigmoid, 5);
   const torch::Tensor x = torch::rand({1, 3});

@@ -30,6 +30,10 @@ struct NamedTensor {
 struct LossOptions {
   double smoothing = 0;  // this share of the target is spread evenly over all classes
   double weight = 1;     // of this batch among those whose gradients are added up
+  // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels
+  // counts with the share 1 - own_share. Not defined: no such thing.
+  at::Tensor partner_labels = {};
+  double own_share = 1;
 };
 
 class Model {

@@ -20,6 +20,7 @@ constexpr const char* kImage = "stoker.image";
 constexpr const char* kClasses = "stoker.classes";
 constexpr const char* kMean = "stoker.mean";
 constexpr const char* kDeviation = "stoker.std";
+constexpr const char* kFraming = "stoker.framing";
 // Any real number of classes, and no more memory than the header itself took.
 constexpr std::size_t kMaxClasses = 1 << 20;
 
@@ -78,12 +79,13 @@ void save_model(const std::filesystem::path& path, const Model& model,
                 const std::vector<std::string>& class_names, const Preprocessing& preprocessing) {
   const std::vector<NamedTensor> tensors = all_tensors(model);
   const FileTensors rows(tensors);
-  write_safetensors(path, rows.views(),
-                    {{kArchitecture, model.architecture()},
-                     {kImage, shape_text(model.input().image)},
-                     {kClasses, Json(class_names).dump()},
-                     {kMean, Json(preprocessing.mean).dump()},
-                     {kDeviation, Json(preprocessing.deviation).dump()}});
+  SafetensorsMetadata metadata = {{kArchitecture, model.architecture()},
+                                  {kImage, shape_text(model.input().image)},
+                                  {kClasses, Json(class_names).dump()},
+                                  {kMean, Json(preprocessing.mean).dump()},
+                                  {kDeviation, Json(preprocessing.deviation).dump()}};
+  if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
+  write_safetensors(path, rows.views(), metadata, "model");
 }
 
 ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path) {
@@ -101,6 +103,7 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
   card.preprocessing = {
       .mean = parse_list<Channels>(metadata, kMean, path, "three numbers"),
       .deviation = parse_list<Channels>(metadata, kDeviation, path, "three numbers")};
+  if (metadata.contains(kFraming)) card.preprocessing.framing = metadata.at(kFraming);
   check_preprocessing(card.preprocessing, path);
   return card;
 }
@@ -116,6 +119,13 @@ LoadedModel load_model(const std::filesystem::path& path) {
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
                        const std::string& model_path) {
   if (model == data) return;
+  if (data.empty()) {
+    throw Error({.what = "the data has no classes",
+                 .path = model_path,
+                 .expected = fmt::format("the model's {} classes", model.size()),
+                 .found = "pictures without classes",
+                 .hint = "Put them into a folder for each class; `stoker predict` needs none"});
+  }
   std::size_t i = 0;
   while (i < model.size() && i < data.size() && model[i] == data[i]) ++i;
   const auto name = [i](const std::vector<std::string>& names) {

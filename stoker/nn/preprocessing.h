@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "stoker/kernels/normalise/normalise.h"
 
@@ -11,6 +12,7 @@ namespace stoker {
 struct Preprocessing {
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> deviation = {1, 1, 1};
+  std::string framing = {};  // the policy that gives pictures their size; empty: they have it
 
   [[nodiscard]] Normalisation normalisation() const {
     return from_mean_and_deviation(mean, deviation);

@@ -1,5 +1,5 @@
-// The memory of the batches in flight, behind an interface: plain host memory here; memory that a
-// CUDA device copies from, and memory shared between processes, are others.
+// The memory of the batches in flight, behind an interface: plain host memory and
+// memory shared between processes here; memory that a CUDA device copies from is another.
 #pragma once
 
 #include <cstddef>
@@ -22,5 +22,7 @@ inline constexpr std::size_t kBatchAlignment = 64;  // a cache line, and the wid
 using MakeBatchMemory = std::function<std::unique_ptr<BatchMemory>(std::size_t bytes)>;
 
 [[nodiscard]] std::unique_ptr<BatchMemory> host_batch_memory(std::size_t bytes);
+// Processes forked later see it too, at the same address.
+[[nodiscard]] std::unique_ptr<BatchMemory> shared_batch_memory(std::size_t bytes);
 
 }  // namespace stoker

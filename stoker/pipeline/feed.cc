@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include "stoker/core/cpu_budget.h"
+#include "stoker/pipeline/detail/jobs.h"
+#include "stoker/pipeline/detail/sample_maker.h"
+#include "stoker/pipeline/isolated_workers.h"
 
 namespace stoker {
 namespace {
@@ -65,140 +68,123 @@ SampleError::SampleError(std::string sample_name, Cursor place, const std::strin
 // What one thread needs to make samples, all of it its own.
 class Feed::Worker {
  public:
-  Worker(const Feed& feed, WorkerTimes& times)
-      : feed_(feed), times_(times), order_(feed.order_.reader()) {}
+  Worker(Feed& feed, std::size_t number)
+      : feed_(feed),
+        times_(feed.times_[number]),
+        activity_(feed.activities_[number]),
+        jobs_(feed.work()),
+        maker_(feed.recipe()) {}
 
   void run() {
     Ring& ring = *feed_.ring_;
     std::uint64_t slept_ns = 0;
-    auto job = next_job();
+    auto job = jobs_.next();
     while (job) {
       if (job->place == 0 && !ring.open(job->run, &slept_ns)) return;
       if (slept_ns != 0) times_.add_blocked(std::exchange(slept_ns, 0));
       // Known one sample ahead: its bytes and its place come nearer while this one is made.
-      const auto following = next_job();
+      const auto following = jobs_.next();
       if (following) prefetch(*following);
-      if (job->run.count > 0) make_or_note_error(*job);
+      if (job->run.count > 0) fill(*job);
+      activity_.sample.store(WorkerActivity::kNone, std::memory_order_release);
       if (job->place + 1 >= job->run.count) ring.finish(job->run);
       job = following;
     }
   }
 
  private:
-  using Clock = WorkerTimes::Clock;
-
-  // One sample to be made; of an empty run, the duty to finish it.
-  struct Job {
-    Ring::Run run;
-    std::uint32_t place = 0;  // in the run
-    std::uint64_t position = 0;
-    std::uint64_t index = 0;  // in the source
-  };
-
-  std::optional<Job> next_job() {
-    if (next_place_ >= run_.count) {
-      const auto run = feed_.ring_->reserve();
-      if (!run) return std::nullopt;
-      run_ = *run;
-      next_place_ = 0;
-    }
-    if (run_.count == 0) return Job{.run = run_};
-    const std::uint32_t place = next_place_++;
-    const std::uint64_t position =
-        run_.first_position + std::uint64_t{place} * feed_.options_.ranks;
-    return Job{run_, place, position, order_.sample_at(run_.epoch, position)};
-  }
-
   void prefetch(const Job& job) {
     if (job.run.count == 0) return;
     feed_.source_->prefetch(job.index);
     feed_.ring_->prefetch(job.run, job.place);
   }
 
-  void make_or_note_error(const Job& job) {
-    try {
-      make(job);
-    } catch (const std::exception& error) {
-      note_error(job, error.what());
-    } catch (...) {
-      note_error(job, "an unknown exception");
-    }
+  // With its sample, or where that cannot be made, with what the user wants then.
+  void fill(Job& job) {
+    std::string reason;
+    do {
+      reason = try_to_make(job);
+    } while (!reason.empty() && jobs_.try_another(job, std::move(reason)));
   }
 
-  // Naming the sample may fail too, for want of memory or because the source cannot tell.
-  void note_error(const Job& job, const char* reason) {
-    std::exception_ptr named;
+  // Why it could not be made; empty where it was.
+  std::string try_to_make(const Job& job) {
     try {
-      named = std::make_exception_ptr(SampleError(feed_.source_->sample_name(job.index),
-                                                  {job.run.epoch, job.position}, reason));
+      make(job);
+      return {};
+    } catch (const std::exception& error) {
+      return error.what();
     } catch (...) {
-      named = std::current_exception();
+      return "an unknown exception";
     }
-    feed_.ring_->fail(job.run, job.place, std::move(named));
   }
 
   void make(const Job& job) {
+    activity_.begun.store(++begun_, std::memory_order_relaxed);
+    activity_.sample.store(job.index, std::memory_order_release);
     const bool timed = times_.time_next();
-    const auto now = [timed] { return timed ? Clock::now() : Clock::time_point{}; };
     const Ring::Place place = feed_.ring_->place(job.run, job.place);
-    const auto start = now();
-    const Sample sample = feed_.source_->read(job.index, buffer_).value();
-    const auto was_read = now();
-    const SampleKey key{.seed = feed_.options_.seed, .epoch = job.run.epoch, .sample = job.index};
-    const ImageView image = augment(place.pixels, sample.image, key);
-    const auto was_augmented = now();
-    if (feed_.options_.pixel_type == PixelType::kF32) {
-      normalise(reinterpret_cast<float*>(place.pixels.data()), image, feed_.options_.normalisation);
-    }
-    *place.label = sample.label;
+    StageTimes stages;
+    *place.label = maker_.make({.index = job.index, .epoch = job.run.epoch, .pixels = place.pixels},
+                               timed ? &stages : nullptr);
     *place.index = job.index;
-    if (timed) times_.add_stages(was_read - start, was_augmented - was_read, now() - was_augmented);
+    if (timed) times_.add_stages(stages.read, stages.augment, stages.write);
     times_.count_sample();
   }
 
-  // Bytes go straight into the batch; floats are made from bytes that lie in the scratch image.
-  ImageView augment(std::span<std::byte> pixels, const ImageView& image, const SampleKey& key) {
-    STOKER_INVARIANT(image.shape == feed_.source_->shape(), "a sample of another shape");
-    if (feed_.options_.pixel_type == PixelType::kU8) {
-      const MutableImageView out{reinterpret_cast<std::uint8_t*>(pixels.data()), image.shape,
-                                 image.shape.bytes_per_row()};
-      feed_.policy_.apply(out, image, key, scratch_);
-      return out;
-    }
-    if (feed_.policy_.empty()) return image;
-    augmented_.reshape(image.shape);
-    feed_.policy_.apply(augmented_.view(), image, key, scratch_);
-    return std::as_const(augmented_).view();
-  }
-
-  const Feed& feed_;
+  Feed& feed_;
   WorkerTimes& times_;
-  EpochOrder::Reader order_;
-  Ring::Run run_;  // where next_job() is
-  std::uint32_t next_place_ = 0;
-  SampleBuffer buffer_;
-  AugmentScratch scratch_;
-  Image augmented_;
+  WorkerActivity& activity_;
+  std::uint64_t begun_ = 0;
+  JobList jobs_;
+  SampleMaker maker_;
 };
+
+Work Feed::work() {
+  return {.source = *source_,
+          .order = order_,
+          .ring = *ring_,
+          .faults = faults_,
+          .on_error = options_.on_error};
+}
+
+SampleRecipe Feed::recipe() const {
+  return {.source = *source_,
+          .policy = policy_,
+          .shape = shape_,
+          .pixel_type = options_.pixel_type,
+          .normalisation = options_.normalisation,
+          .framing = options_.framing,
+          .seed = options_.seed};
+}
 
 Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
     : source_(std::move(source)),
       policy_(std::move(policy)),
       options_(options),
+      shape_(sample_shape(*source_, policy_)),
       order_(source_->size(), options.seed, options.shuffle),
-      times_(static_cast<std::size_t>(resolve_workers(options.workers))) {
+      times_(static_cast<std::size_t>(resolve_workers(options.workers))),
+      activities_(times_.size()),
+      faults_(options.max_errors) {
   ring_ = std::make_shared<Ring>(
       plan_of(options, source_->size()),
-      BatchLayout{.shape = source_->shape(), .pixel_type = options.pixel_type, .capacity = 0},
-      resolve_ring(options.ring_batches, workers()), workers(), options.make_memory);
+      BatchLayout{.shape = shape_, .pixel_type = options.pixel_type, .capacity = 0},
+      resolve_ring(options.ring_batches, workers()), workers(),
+      options.isolate ? MakeBatchMemory(shared_batch_memory) : options.make_memory);
   threads_.reserve(times_.size());
   try {
-    for (std::size_t i = 0; i < times_.size(); ++i) {
-      threads_.emplace_back([this, i] {
-        pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
-        stand_back(options_.niceness);
-        Worker(*this, times_[i]).run();
-      });
+    if (options.isolate) {
+      processes_ =
+          std::make_unique<IsolatedWorkers>(work(), recipe(), options_, times_, activities_);
+    } else {
+      start_threads();
+    }
+    if (options.stall_limit.count() > 0 && options.on_stall) {
+      watchdog_ =
+          std::make_unique<Watchdog>(activities_, options.stall_limit, [this](const Stall& stall) {
+            options_.on_stall(source_->sample_name(stall.sample), stall.seconds);
+          });
     }
   } catch (...) {
     stop();  // threads that did start must not outlive the object that never came to be
@@ -208,9 +194,21 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
 
 Feed::~Feed() { stop(); }
 
+void Feed::start_threads() {
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    threads_.emplace_back([this, i] {
+      pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
+      stand_back(options_.niceness);
+      Worker(*this, i).run();
+    });
+  }
+}
+
 void Feed::stop() noexcept {
   ring_->stop();
   threads_.clear();  // joins
+  processes_.reset();
+  watchdog_.reset();
 }
 
 std::optional<Batch> Feed::next() {
@@ -218,7 +216,13 @@ std::optional<Batch> Feed::next() {
   if (!first_next_) first_next_ = WorkerTimes::Clock::now();
   ring_fill_.add(ring_->ready());
   try {
-    return ring_->take(&waited_ns_);
+    auto batch = ring_->take(&waited_ns_);
+    if (batch) faults_.collect(batch->number());
+    return batch;
+  } catch (const TooManyFaults&) {
+    error_ = std::current_exception();
+    stop();
+    throw;
   } catch (const SampleError&) {
     error_ = std::current_exception();
     stop();

@@ -8,8 +8,10 @@
 // batch, early, or by an exception. A batch may outlive the feed. next() belongs to one thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,11 +24,21 @@
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/pipeline/batch.h"
 #include "stoker/pipeline/batch_memory.h"
+#include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/plan.h"
 #include "stoker/pipeline/ring.h"
 #include "stoker/pipeline/telemetry.h"
+#include "stoker/pipeline/watchdog.h"
 
 namespace stoker {
+
+// What one worker process may use.
+struct IsolationLimits {
+  // On top of what the program has mapped when the feed starts. Enough for the largest picture that
+  // the codecs accept.
+  std::size_t memory_bytes = std::size_t{4} << 30;
+  std::chrono::milliseconds sample_time{10'000};
+};
 
 struct FeedOptions {
   int workers = 0;                      // 0: what the job may use (cpu_budget.h), at least two
@@ -40,11 +52,21 @@ struct FeedOptions {
   std::uint32_t rank = 0, ranks = 1;
   PixelType pixel_type = PixelType::kF32;
   Normalisation normalisation = {};  // for kF32
+  FramingOptions framing = {};       // where the policy begins with one
   std::uint32_t ring_batches = 0;    // batches in flight; 0: two a worker, at least four
   // How far the workers stand back behind other threads: 0 (not at all) to 19, as nice(1) has it.
   // For a reader that computes on the same CPUs.
   int niceness = 0;
   MakeBatchMemory make_memory = host_batch_memory;
+  // Samples are made by locked-down processes instead of threads, for files that are not trusted;
+  // see isolated_workers.h. The batches lie in shared memory then, whatever make_memory says.
+  bool isolate = false;
+  IsolationLimits isolation = {};
+  OnError on_error = OnError::kStop;
+  std::uint64_t max_errors = 100;  // with kSkip: more different samples end the run all the same
+  // Called, from a thread of its own, for a sample that takes longer than this; 0: nobody looks.
+  std::chrono::milliseconds stall_limit{0};
+  std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
 };
 
 // Which batches a feed with these options gives for so many samples.
@@ -62,6 +84,10 @@ class SampleError : public Error {
   Cursor place_;
 };
 
+class IsolatedWorkers;
+struct SampleRecipe;
+struct Work;
+
 class Feed {
  public:
   Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
@@ -75,22 +101,32 @@ class Feed {
   [[nodiscard]] std::optional<Batch> next();
 
   [[nodiscard]] FeedStats stats() const;
+  // Samples that were replaced (kSkip) in the batches given so far, in their order.
+  [[nodiscard]] const std::vector<SampleFault>& faults() const noexcept { return faults_.list(); }
   [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
   [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
-  [[nodiscard]] ImageShape image_shape() const { return source_->shape(); }
+  [[nodiscard]] const ImageShape& image_shape() const noexcept { return shape_; }
   [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
 
  private:
   class Worker;
+  [[nodiscard]] Work work();
+  [[nodiscard]] SampleRecipe recipe() const;
+  void start_threads();
   void stop() noexcept;
 
   std::shared_ptr<const Source> source_;
   Policy policy_;
   FeedOptions options_;
+  ImageShape shape_;  // of every sample
   EpochOrder order_;
   std::shared_ptr<Ring> ring_;  // shared with the batches that the reader still holds
   std::vector<WorkerTimes> times_;
+  std::vector<WorkerActivity> activities_;
+  Faults faults_;
   std::vector<std::jthread> threads_;
+  std::unique_ptr<IsolatedWorkers> processes_;
+  std::unique_ptr<Watchdog> watchdog_;
 
   // The reader's.
   std::exception_ptr error_;

@@ -5,21 +5,10 @@
 
 #include <cstdint>
 
+#include "stoker/image/colour.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
-
-struct Colour {
-  std::uint8_t red = 0;
-  std::uint8_t green = 0;
-  std::uint8_t blue = 0;
-
-  // Brightness as the eye weighs it (Rec. 601, rounded): what a grey image shows.
-  [[nodiscard]] constexpr std::uint8_t grey() const {
-    return static_cast<std::uint8_t>((299 * red + 587 * green + 114 * blue + 500) / 1000);
-  }
-  bool operator==(const Colour&) const = default;
-};
 
 // Pixels [x, x + width) by [y, y + height); any part may lie outside an image.
 struct Rect {

@@ -22,16 +22,17 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
   FeedOptions feed_options{.workers = options.workers,
                            .batch_size = options.batch_size,
                            .shuffle = false,
-                           .normalisation = options.normalisation};
+                           .normalisation = options.normalisation,
+                           .isolate = options.isolate};
   prepare_feed_for(model.device(), feed_options);
-  Feed feed(source, Policy(), feed_options);
+  Feed feed(source, options.policy, feed_options);
   DeviceBatches batches(feed, model.device(), options.normalisation);
   std::vector<std::uint64_t> indices;
   std::uint64_t first = 0;  // in order, so indices count up
   while (const auto batch = batches.next()) {
     const at::Tensor logs = model.forward(batch->pixels).log_softmax(1);
     const at::Tensor losses =
-        logs.gather(1, batch->labels.unsqueeze(1)).neg().to(at::kCPU).contiguous();
+        logs.gather(1, batch->labels.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
     const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
     const at::Tensor labels = batch->labels.to(at::kCPU);
     indices.resize(static_cast<std::size_t>(labels.size(0)));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
@@ -19,14 +20,16 @@ struct EvaluateOptions {
   int workers = 0;  // 0: what the job may use
   std::int64_t top_k = 5;
   Normalisation normalisation = {};
+  Policy policy = {};    // its framing alone counts: samples are not augmented
+  bool isolate = false;  // samples are made in locked-down processes
 };
 
 // On the CPU; valid during the call.
 struct Predictions {
   std::span<const std::uint64_t> indices;  // of the samples in their source
-  std::span<const std::int64_t> labels;
-  std::span<const float> probabilities;  // samples x classes
-  std::span<const float> losses;         // cross entropy of each sample
+  std::span<const std::int64_t> labels;    // -1: without a class
+  std::span<const float> probabilities;    // samples x classes
+  std::span<const float> losses;           // cross entropy of each sample that has a class
   std::int64_t classes = 0;
 };
 using OnPredictions = std::function<void(const Predictions&)>;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "stoker/pipeline/faults.h"
 #include "stoker/train/metrics.h"
 #include "stoker/train/state.h"
 
@@ -30,6 +32,7 @@ struct EpochReport {
   // Of the training phase; what a resumed run did before does not count.
   double seconds = 0, samples_per_second = 0, wait_share = 0;
   double validation_seconds = 0;
+  std::span<const SampleFault> faults = {};  // replaced samples since this process began
 };
 
 class Observer {

@@ -1,11 +1,15 @@
 // What a user sets for a training run; without LibTorch's headers.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "stoker/augment/mix.h"
+#include "stoker/pipeline/faults.h"
 #include "stoker/train/schedule.h"
 
 namespace stoker {
@@ -33,11 +37,19 @@ struct TrainOptions {
   int workers = 0;  // 0: what the job may use
   ScheduleOptions schedule = {};
   double smoothing = 0;                // of the labels
+  MixOptions mix = {};                 // Mixup and CutMix
   double clip_grad = 0;                // largest norm of a step's gradients; 0: any
   std::uint32_t grad_accum_steps = 1;  // batches whose gradients make one step
   std::uint32_t patience = 0;          // end after so many epochs without a better one; 0: never
   std::int64_t top_k = 5;
   std::uint32_t validation_batch_size = 256;
+  bool isolate = false;  // training samples are made in locked-down processes
+  OnError on_error = OnError::kStop;
+  std::uint64_t max_errors = 100;
+  // For a sample that takes longer than this to make; 0: nobody looks.
+  std::chrono::milliseconds stall_limit{0};
+  std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
+  bool exact_decode = false;  // of the training pictures; validation always decodes exactly
 };
 
 }  // namespace stoker

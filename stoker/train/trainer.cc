@@ -8,6 +8,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/train/evaluate.h"
+#include "stoker/train/mixing.h"
 
 namespace stoker {
 namespace {
@@ -31,7 +32,13 @@ FeedOptions feed_options(const TrainData& data, const TrainOptions& options) {
           .drop_last = options.drop_last,
           .seed = options.seed,
           .normalisation = data.normalisation,
-          .niceness = kFeedNiceness};
+          .framing = {.exact_decode = options.exact_decode},
+          .niceness = kFeedNiceness,
+          .isolate = options.isolate,
+          .on_error = options.on_error,
+          .max_errors = options.max_errors,
+          .stall_limit = options.stall_limit,
+          .on_stall = options.on_stall};
 }
 
 RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
@@ -55,6 +62,7 @@ TrainOptions checked(const TrainOptions& options) {
           options.smoothing);
   require(options.clip_grad >= 0, "the largest norm of gradients", "0 (any) or more",
           options.clip_grad);
+  check_mix(options.mix);
   return options;
 }
 
@@ -123,7 +131,7 @@ RunEnd Trainer::run() {
       make_step(batches, next_group());
       observer_.step_done(step_report(epoch, clock));
       const bool epoch_ended = state_.cursor.epoch != epoch;
-      if (epoch_ended) finish_epoch(epoch, clock);
+      if (epoch_ended) finish_epoch(epoch, clock, feed.faults());
       observer_.state_settled(state_, epoch_ended);
       if (const auto ended = end()) return *ended;
       if (stop_ && stop_()) return RunEnd::kStopped;
@@ -133,7 +141,7 @@ RunEnd Trainer::run() {
 
 void Trainer::make_step(DeviceBatches& batches, const Group& group) {
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
-    const auto batch = batches.next();
+    auto batch = batches.next();
     STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
     train_on(*batch,
              static_cast<double>(batch->labels.size(0)) / static_cast<double>(group.samples));
@@ -145,9 +153,21 @@ void Trainer::make_step(DeviceBatches& batches, const Group& group) {
   state_.cursor = plan_.cursor_before(group.end);
 }
 
-void Trainer::train_on(const DeviceBatch& batch, double weight) {
-  const Model::Pass pass = state_.model->backward(
-      batch.pixels, batch.labels, {.smoothing = options_.smoothing, .weight = weight});
+Mix Trainer::mix_of(const DeviceBatch& batch) const {
+  const std::uint64_t per_epoch = plan_.batches_per_epoch();
+  return draw_mix(options_.mix, options_.seed, static_cast<std::uint32_t>(batch.number / per_epoch),
+                  batch.number % per_epoch, batch_shape(batch.pixels));
+}
+
+void Trainer::train_on(DeviceBatch& batch, double weight) {
+  LossOptions loss{.smoothing = options_.smoothing, .weight = weight};
+  const Mix mix = mix_of(batch);
+  if (mix.kind != Mix::Kind::kNone) {
+    mix_pixels(batch.pixels, mix);
+    loss.partner_labels = batch.labels.flip(0);
+    loss.own_share = mix.lambda;
+  }
+  const Model::Pass pass = state_.model->backward(batch.pixels, batch.labels, loss);
   EpochSums& sums = state_.sums;
   sums.loss.add_(pass.loss, static_cast<double>(batch.labels.size(0)));
   sums.right.add_(pass.logits.argmax(1).eq(batch.labels).sum());
@@ -164,7 +184,8 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .wait_share = clock.wait_share()};
 }
 
-void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
+void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock,
+                           std::span<const SampleFault> faults) {
   const auto samples = static_cast<double>(state_.sums.samples);
   EpochReport report{
       .state = state_,
@@ -174,7 +195,8 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       .train_top1 = static_cast<double>(state_.sums.right.item<std::int64_t>()) / samples,
       .validation = {},
       .seconds = clock.seconds(),
-      .wait_share = clock.wait_share()};
+      .wait_share = clock.wait_share(),
+      .faults = faults};
   report.samples_per_second =
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
   const auto start = SteadyClock::now();
@@ -182,7 +204,9 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
                                {.batch_size = options_.validation_batch_size,
                                 .workers = options_.workers,
                                 .top_k = options_.top_k,
-                                .normalisation = data_.normalisation});
+                                .normalisation = data_.normalisation,
+                                .policy = data_.validation_policy,
+                                .isolate = options_.isolate});
   report.validation_seconds = seconds_since(start);
   report.is_best = !state_.best || report.validation.top1 > state_.best->top1;
   if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
@@ -25,7 +26,8 @@ namespace stoker {
 
 struct TrainData {
   std::shared_ptr<const Source> train, validation;
-  Policy policy = {};  // of the training samples
+  Policy policy = {};             // of the training samples
+  Policy validation_policy = {};  // of the others
   Normalisation normalisation = {};
 };
 
@@ -49,8 +51,9 @@ class Trainer {
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] Group next_group() const;
   void make_step(DeviceBatches& batches, const Group& group);
-  void train_on(const DeviceBatch& batch, double weight);
-  void finish_epoch(std::uint32_t epoch, const Clock& clock);
+  [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
+  void train_on(DeviceBatch& batch, double weight);
+  void finish_epoch(std::uint32_t epoch, const Clock& clock, std::span<const SampleFault> faults);
   [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
 
   State& state_;

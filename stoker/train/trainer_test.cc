@@ -131,6 +131,19 @@ TEST(Trainer, SmoothingAndClippingReachTheStep) {
                            all_tensors(*stayed.model)[0].tensor, 0, 39 * 0.05 * 1e-3));
 }
 
+TEST(Trainer, MixedBatchesAreTheSameForAnyNumberOfWorkers) {
+  const State plain = trained("mlp:180,16,2", {}, test::small_options());
+  for (const MixOptions& mix : {MixOptions{.mixup_alpha = 0.2}, MixOptions{.cutmix_alpha = 1}}) {
+    TrainOptions options = test::small_options();
+    options.mix = mix;
+    options.workers = 1;
+    const State one = trained("mlp:180,16,2", {}, options);
+    options.workers = 3;
+    EXPECT_TRUE(test::same(one, trained("mlp:180,16,2", {}, options)));
+    EXPECT_FALSE(test::same(one, plain));
+  }
+}
+
 TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
   State state = test::new_state();
   Observer observer;
@@ -144,6 +157,7 @@ TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
   expect_error([](TrainOptions& o) { o.smoothing = 1; });
   expect_error([](TrainOptions& o) { o.clip_grad = -1; });
   expect_error([](TrainOptions& o) { o.batch_size = 0; });
+  expect_error([](TrainOptions& o) { o.mix.mixup_alpha = -1; });
 }
 
 }  // namespace

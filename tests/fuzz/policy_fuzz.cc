@@ -12,8 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const stoker::Policy policy = stoker::Policy::parse(text);
     if (stoker::Policy::parse(policy.text()).text() != policy.text()) std::abort();
-    const stoker::Image image({.height = 7, .width = 19});
-    static_cast<void>(policy.apply(image.view(), {.seed = size}));
+    for (const int channels : {1, 3}) {
+      const stoker::Image image({.height = 7, .width = 19, .channels = channels});
+      static_cast<void>(policy.apply(image.view(), {.seed = size}));
+    }
   } catch (const stoker::Error&) {
   }
   return 0;

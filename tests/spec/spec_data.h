@@ -22,7 +22,7 @@ inline std::shared_ptr<const Source> open_or_null(const char* name, Split split,
       if (std::string(variable) == "STOKER_TEST_DATA") return test_data().string();
       return environment_variable(variable);
     };
-    return open_data(name, split, places);
+    return open_data(name, split, {.places = places});
   } catch (const Error& error) {
     if (!error.details().what.starts_with("cannot find the data set")) throw;
     *why = error.what();

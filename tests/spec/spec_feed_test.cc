@@ -5,6 +5,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "stoker/augment/noise.h"
 #include "stoker/augment/process_image.h"
@@ -13,7 +15,10 @@
 #include "stoker/augment/skew.h"
 #include "stoker/core/channel.h"
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/pipe_queue.h"
 #include "stoker/data/batches.h"
+#include "stoker/data/image_folder.h"
+#include "stoker/data/split.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_threads.h"
 #include "tests/spec/spec_data.h"
@@ -162,6 +167,50 @@ TEST(Spec, R13_QueueForManyWritersAndOneReader) {
   }
   EXPECT_EQ(sum, 4 * 500'500);
   EXPECT_TRUE(queue.empty());
+}
+
+// The same between processes, over a pipe, with a lock on the writing side only.
+TEST(Spec, R13_QueueBetweenProcesses) {
+  PipeQueue<int> queue;
+  EXPECT_TRUE(queue.empty());
+  std::vector<pid_t> writers;
+  for (int w = 0; w < 4; ++w) {
+    writers.push_back(fork());
+    if (writers.back() == 0) {
+      for (int i = 1; i <= 1000; ++i) queue.put(i);
+      _exit(0);
+    }
+  }
+  queue.close_writing_end();
+  std::int64_t sum = 0, messages = 0;
+  while (const auto value = queue.get()) {
+    sum += *value;
+    ++messages;
+  }
+  EXPECT_EQ(messages, 4000);
+  EXPECT_EQ(sum, 4 * 500'500);
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.length(), 0U);
+  for (const pid_t writer : writers) EXPECT_EQ(waitpid(writer, nullptr, 0), writer);
+}
+
+// The class is the folder's name; every 6th image of each class goes to validation.
+TEST(Spec, R23_EverySixthOfEachClassToValidation) {
+  const std::filesystem::path plates = test_data() / "plates" / "train";
+  STOKER_NEEDS(plates);
+  const ImageListing listing = list_images(plates);
+  ASSERT_EQ(listing.class_names, (std::vector<std::string>{"cleaned", "dirty"}));
+  const SplitParts parts = split_listing(listing, {.every = 6});
+  std::set<std::string> validation;
+  for (const ListedImage& image : parts.validation.images) validation.insert(image.path);
+  std::size_t in_class[2] = {0, 0};
+  for (const ListedImage& image : listing.images) {
+    const auto label = static_cast<std::size_t>(image.label);
+    EXPECT_TRUE(image.path.starts_with(listing.class_names[label] + "/"));
+    EXPECT_EQ(validation.contains(image.path), in_class[label]++ % 6 == 0) << image.path;
+  }
+  EXPECT_EQ(parts.train.images.size(), 32U);
+  EXPECT_EQ(parts.validation.images.size(), 8U);
 }
 
 }  // namespace

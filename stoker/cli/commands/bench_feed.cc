@@ -13,6 +13,7 @@
 #include "stoker/cli/data_flags.h"
 #include "stoker/cli/json_text.h"
 #include "stoker/cli/npy.h"
+#include "stoker/cli/picture_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/kernels/simd.h"
@@ -28,6 +29,9 @@ struct BenchFlags {
   std::string digest_from = "0:0";
   std::string dtype = "float32";
   std::string simd = "auto";
+  NormaliseFlags normalise;
+  bool antialias = true;
+  BenchFlags() { feed.framing.exact_decode = false; }
   std::string save_batch;
   bool digest = true;
   bool json = false;
@@ -108,13 +112,16 @@ void print_json(const BenchFlags& flags, const Policy& policy, const BenchResult
   json["from"] = flags.from;
   json["batch_size"] = flags.feed.batch_size;
   json["dtype"] = flags.dtype;
+  json["antialias"] = flags.antialias;
+  json["isolate"] = flags.feed.isolate;
+  json["exact_decode"] = flags.feed.framing.exact_decode;
   fmt::print("{}\n", json_text(json));
 }
 
 void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult& result) {
   const StageShares& stages = result.stats.stages;
   fmt::print("data       {} ({}), augmentation {}\n", flags.data.data, flags.data.split,
-             policy.empty() ? "none" : policy.text());
+             policy.text().empty() ? "none" : policy.text());
   fmt::print("workers    {} ({}), SIMD {}\n", result.workers,
              flags.feed.workers == 0 ? cpu_budget().reason : "as asked", active_simd());
   fmt::print("speed      {:.0f} samples/s ({} samples in {:.3f} s)\n", samples_per_second(result),
@@ -131,9 +138,12 @@ void run(BenchFlags flags) {
   force_simd(flags.simd == "auto" ? active_simd() : flags.simd);
   flags.feed.begin = parse_cursor(flags.from);
   flags.feed.seed = flags.data.seed;
+  flags.feed.framing.antialias = flags.antialias ? Antialias::kOn : Antialias::kOff;
   flags.feed.pixel_type = flags.dtype == "uint8" ? PixelType::kU8 : PixelType::kF32;
   const auto source = flags.data.open();
   const Policy policy = flags.data.parse_policy();
+  flags.normalise.resolve(source->channels());
+  flags.feed.normalisation = flags.normalise.normalisation();
   BenchResult result;
   if (flags.digest || !flags.save_batch.empty()) {
     const std::string digest = digest_pass(source, policy, flags);
@@ -170,6 +180,12 @@ void add_feed_flags(CLI::App& command, BenchFlags& flags) {
   command.add_option("--dtype", flags.dtype, "float32 (normalised) or uint8")
       ->check(CLI::IsMember({"float32", "uint8"}))
       ->capture_default_str();
+  flags.normalise.add_to(command);
+  command.add_flag("!--no-antialias", flags.antialias, "shrink pictures without antialiasing");
+  command.add_flag("--exact-decode", flags.feed.framing.exact_decode,
+                   "never decode JPEGs at a half, a quarter or an eighth");
+  command.add_flag("--isolate", flags.feed.isolate,
+                   "decode in locked-down processes, for files that are not trusted");
   command.add_option("--from", flags.from, "start at EPOCH:POSITION")->capture_default_str();
 }
 

@@ -7,10 +7,12 @@
 namespace stoker {
 
 void add_bench_command(CLI::App& parent);
+void add_doctor_command(CLI::App& parent);
 void add_info_command(CLI::App& parent);
 void add_ops_command(CLI::App& parent);
 void add_plot_command(CLI::App& parent);
 void add_preview_command(CLI::App& parent);
+void add_split_command(CLI::App& parent);
 // Of the trainer.
 void add_eval_command(CLI::App& parent);
 void add_predict_command(CLI::App& parent);

@@ -1,5 +1,6 @@
 // `stoker ops`: the operations and presets, from their schemas.
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,12 +14,20 @@ namespace {
 
 const char* symmetric_note() { return "One number alone means from minus it to plus it."; }
 
+// "1 to 8, whole, default 4"
+std::string range_of(const ParameterSchema& p) {
+  std::string text = fmt::format("{} to {}", p.minimum, p.maximum);
+  if (p.whole) text += ", whole";
+  if (p.default_value) text += fmt::format(", default {}", *p.default_value);
+  return text;
+}
+
 void print_text() {
   fmt::print("Operations (for --aa, separated by commas; done in order):\n");
   for (const OperationSchema& operation : builtin_operations()) {
     fmt::print("\n  {:<18} {}\n", usage(operation), operation.summary);
     for (const ParameterSchema& p : operation.parameters) {
-      fmt::print("    {:<16} {}, {} to {}\n", p.name, p.meaning, p.minimum, p.maximum);
+      fmt::print("    {:<16} {}, {}\n", p.name, p.meaning, range_of(p));
     }
     if (operation.symmetric_range) fmt::print("    {:<16} {}\n", "", symmetric_note());
     fmt::print("    {:<16} {}\n", "example", operation.example);
@@ -39,9 +48,13 @@ void print_markdown() {
     fmt::print("\n## `{}`\n\n{}. Example: `{}`.", usage(operation), operation.summary,
                operation.example);
     if (operation.symmetric_range) fmt::print(" {}", symmetric_note());
+    if (operation.parameters.empty()) {
+      fmt::print("\n");
+      continue;
+    }
     fmt::print("\n\n| parameter | meaning | range |\n|---|---|---|\n");
     for (const ParameterSchema& p : operation.parameters) {
-      fmt::print("| `{}` | {} | {} to {} |\n", p.name, p.meaning, p.minimum, p.maximum);
+      fmt::print("| `{}` | {} | {} |\n", p.name, p.meaning, range_of(p));
     }
   }
   fmt::print("\n## Presets\n\n| name | policy | |\n|---|---|---|\n");
@@ -59,10 +72,13 @@ void print_json() {
                                     {"example", operation.example},
                                     {"parameters", nlohmann::ordered_json::array()}};
     for (const ParameterSchema& p : operation.parameters) {
-      entry["parameters"].push_back({{"name", p.name},
-                                     {"meaning", p.meaning},
-                                     {"minimum", p.minimum},
-                                     {"maximum", p.maximum}});
+      nlohmann::ordered_json parameter = {{"name", p.name},
+                                          {"meaning", p.meaning},
+                                          {"minimum", p.minimum},
+                                          {"maximum", p.maximum},
+                                          {"whole", p.whole}};
+      if (p.default_value) parameter["default"] = *p.default_value;
+      entry["parameters"].push_back(std::move(parameter));
     }
     json["operations"].push_back(entry);
   }

@@ -107,6 +107,7 @@ void add_predict_command(CLI::App& parent) {
   CLI::App* command =
       parent.add_subcommand("predict", "Probabilities of every class for each sample");
   auto flags = std::make_shared<PredictFlags>();
+  flags->model.needs_labels = false;
   flags->model.add_to(*command);
   command->add_option("-o,--out", flags->out, "file to write; -: the screen")
       ->capture_default_str();

@@ -27,7 +27,8 @@ struct PreviewFlags {
 std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFlags& flags) {
   auto order = EpochOrder(source.size(), flags.data.seed, true).reader();
   const std::uint64_t wanted = std::min<std::uint64_t>(flags.count, source.size());
-  std::vector<std::vector<std::uint64_t>> by_class(source.class_names().size());
+  std::vector<std::vector<std::uint64_t>> by_class(
+      std::max<std::size_t>(1, source.class_names().size()));
   SampleBuffer buffer;
   // Bounded: a class may be rare in a large data set.
   const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 20'000);
@@ -35,7 +36,8 @@ std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFla
   std::size_t lacking = by_class.size();  // classes with fewer than enough
   for (std::uint64_t i = 0; i < looks && lacking > 0; ++i) {
     const std::uint64_t index = order.sample_at(0, i);
-    auto& list = by_class.at(static_cast<std::size_t>(source.read(index, buffer).value().label));
+    const std::int64_t label = source.label(index, buffer).value();
+    auto& list = by_class.at(static_cast<std::size_t>(std::max<std::int64_t>(0, label)));
     if (list.size() < wanted) list.push_back(index);
     if (list.size() == enough && list.back() == index) --lacking;
   }
@@ -57,17 +59,29 @@ std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFla
   return chosen;
 }
 
+// What stands at the left: the picture as it is, or as much of its middle as the samples show.
+Image original(const Source& source, const Policy& policy, std::uint64_t index) {
+  SampleBuffer buffer;
+  if (policy.framing() == nullptr) return Image(source.read(index, buffer).value().image);
+  const int side = std::min(policy.framing()->output_width(), policy.framing()->output_height());
+  const Policy middle = Policy::parse(fmt::format("resize_crop({},{})", side, side));
+  return Image(
+      source.read_framed(index, {.framing = middle.framing(), .key = {}}, buffer).value().image);
+}
+
 ContactRow make_row(const Source& source, const Policy& policy, std::uint64_t index,
                     const PreviewFlags& flags) {
   SampleBuffer buffer;
-  const Sample sample = source.read(index, buffer).value();
-  ContactRow row{.label = source.class_names().at(static_cast<std::size_t>(sample.label)),
-                 .images = {Image(sample.image)}};
+  const std::int64_t label = source.label(index, buffer).value();
+  ContactRow row{.label = label < 0 ? "" : source.class_names().at(static_cast<std::size_t>(label)),
+                 .images = {original(source, policy, index)}};
   // Version v is what training would see in epoch v.
   for (int version = 0; version < flags.versions; ++version) {
-    row.images.push_back(policy.apply(
-        sample.image,
-        {.seed = flags.data.seed, .epoch = static_cast<std::uint32_t>(version), .sample = index}));
+    const SampleKey key{
+        .seed = flags.data.seed, .epoch = static_cast<std::uint32_t>(version), .sample = index};
+    const Sample sample =
+        source.read_framed(index, {.framing = policy.framing(), .key = key}, buffer).value();
+    row.images.push_back(policy.apply(sample.image, key));
   }
   return row;
 }
@@ -80,7 +94,7 @@ void run(const PreviewFlags& flags) {
     rows.push_back(make_row(*source, policy, index, flags));
   }
   const std::string title = fmt::format("{} ({}), {}", flags.data.data, flags.data.split,
-                                        policy.empty() ? "none" : policy.text());
+                                        policy.text().empty() ? "none" : policy.text());
   write_png(flags.output, contact_sheet(rows, {.title = title}).view());
   fmt::print("{}: {} samples, {} versions each, of {} in {}\n", flags.output, rows.size(),
              flags.versions, source->size(), flags.data.data);

@@ -31,25 +31,35 @@ struct Setup {
   CheckpointInterval interval;
 };
 
-TrainData open_train_data(const TrainFlags& flags) {
-  auto train = open_data(flags.data, Split::kTrain);
+std::shared_ptr<const Source> open_validation(const TrainFlags& flags, const DataOptions& options) {
+  if (flags.validation_data.empty()) return open_data(flags.data, Split::kTest, options);
+  return open_data(flags.validation_data, Split::kJudged, options);
+}
+
+TrainData open_train_data(TrainFlags& flags) {
+  const DataOptions options{.pictures = {.limits = flags.limits}};
+  auto train = open_data(flags.data, Split::kTrain, options);
+  flags.normalise.resolve(train->channels());
   if (flags.train_samples > 0) {
     train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
   }
-  const auto validation = open_data(flags.data, Split::kTest);
+  const auto validation = open_validation(flags, options);
   check_class_names(train->class_names(), validation->class_names(), flags.data);
   return {.train = train,
           .validation = validation,
           .policy = Policy::parse(flags.policy),
+          .validation_policy = flags.resolved_validation_policy(),
           .normalisation = flags.preprocessing().normalisation()};
 }
 
 // Fails where it must before anything is written.
 Setup set_up(TrainFlags& flags) {
   flags.resolve();
-  if (fs::is_directory(flags.data)) flags.data = fs::absolute(flags.data).string();
+  for (std::string* data : {&flags.data, &flags.validation_data}) {
+    if (fs::exists(*data)) *data = fs::absolute(*data).string();
+  }
   TrainData data = open_train_data(flags);
-  const ModelInput input{.image = data.train->shape(),
+  const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(data.train->class_names().size())};
   auto model = make_model(flags.model, input, flags.train.seed);
   Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
@@ -70,6 +80,9 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags, con
   without.insert({"config", "resume"});
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
+  set_flag_value(values, "val-data", flags.validation_data);
+  set_flag_values(values, "mean", flags.normalise.mean);
+  set_flag_values(values, "std", flags.normalise.deviation);
   set_flag_value(values, "model", setup.state.model->architecture());
   set_flag_value(values, "threads", std::to_string(setup.placement.threads.compute));
   if (!left_out.contains("workers")) {
@@ -92,7 +105,10 @@ void draw_first_batch(const fs::path& path, const TrainFlags& flags, const Train
              .batch_size = std::min(kMost, flags.train.batch_size),
              .batches_per_epoch = 1,
              .seed = flags.train.seed,
-             .pixel_type = PixelType::kU8});
+             .pixel_type = PixelType::kU8,
+             .isolate = flags.train.isolate,
+             .on_error = flags.train.on_error,
+             .max_errors = flags.train.max_errors});
   const auto batch = feed.next();
   if (!batch) return;
   std::vector<GridPicture> pictures;
@@ -103,21 +119,22 @@ void draw_first_batch(const fs::path& path, const TrainFlags& flags, const Train
     pictures.push_back({.image = Image(ImageView{pixels, shape, shape.bytes_per_row()}),
                         .label = data.train->class_names().at(label)});
   }
-  write_png(path, picture_grid(
-                      pictures,
-                      {.title = fmt::format("{}, {}", flags.data,
-                                            data.policy.empty() ? "as it is" : data.policy.text())})
+  write_png(path, picture_grid(pictures,
+                               {.title = fmt::format(
+                                    "{}, {}", flags.data,
+                                    data.policy.text().empty() ? "as it is" : data.policy.text())})
                       .view());
 }
 
 void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
   const Source& train = *setup.data.train;
   folder.say(fmt::format("run        {}", folder.path().string()));
-  folder.say(fmt::format(
-      "data       {}: {} samples to train, {} to validate, {}, {} classes, "
-      "augmentation {}",
-      flags.data, train.size(), setup.data.validation->size(), shape_text(train.shape()),
-      train.class_names().size(), setup.data.policy.empty() ? "none" : setup.data.policy.text()));
+  folder.say(
+      fmt::format("data       {}: {} samples to train, {} to validate, {}, {} classes, "
+                  "augmentation {}",
+                  flags.data, train.size(), setup.data.validation->size(),
+                  shape_text(setup.state.model->input().image), train.class_names().size(),
+                  setup.data.policy.text().empty() ? "none" : setup.data.policy.text()));
   folder.say(fmt::format("model      {}, {} parameters", setup.state.model->architecture(),
                          parameter_count(*setup.state.model)));
   const ChosenDevice& device = setup.placement.device;
@@ -148,6 +165,15 @@ void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double 
       fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
 }
 
+RunEnd train_and_note_faults(Trainer trainer, const TrainReporter& reporter) {
+  try {
+    return trainer.run();
+  } catch (const TooManyFaults& error) {
+    reporter.write_faults(error.faults());
+    throw;
+  }
+}
+
 RunFolder open_folder(CLI::App& command, TrainFlags& flags) {
   RunFolder folder = RunFolder::open(flags.output, flags.resume);
   apply_yaml(command, folder.args());
@@ -171,9 +197,9 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, Setup& setu
     say_where_it_goes_on(folder, checkpoints.restore(state), state);
     reporter.resume_at(state.cursor);
   }
-  const RunEnd end = Trainer(state, setup.data, flags.train, reporter, [&] {
-                       return signals.received() != 0;
-                     }).run();
+  const RunEnd end = train_and_note_faults(
+      Trainer(state, setup.data, flags.train, reporter, [&] { return signals.received() != 0; }),
+      reporter);
   if (end == RunEnd::kStopped) {
     checkpoints.save(state);
     folder.say(fmt::format("stopped by signal {} at step {}; go on with `stoker train --resume {}`",

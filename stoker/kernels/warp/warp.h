@@ -25,6 +25,7 @@ struct WarpScratch {
   ImageShape shape;
   std::vector<std::uint8_t> bordered;
   std::vector<std::uint16_t> pairs;
+  std::vector<std::int32_t> places;  // of one row of a perspective: all x, then all y
 };
 
 void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAffine& map,

@@ -1,3 +1,4 @@
+#include "stoker/kernels/warp/detail/bilinear.h"
 #include "stoker/kernels/warp/warp.h"
 
 namespace stoker {
@@ -8,8 +9,10 @@ int pixel_or_black(const ImageView& in, std::int64_t y, std::int64_t x, int chan
   return in.at(static_cast<int>(y), static_cast<int>(x), channel);
 }
 
-std::uint8_t bilinear(const ImageView& in, std::int64_t fixed_y, std::int64_t fixed_x,
-                      int channel) {
+}  // namespace
+
+std::uint8_t detail::bilinear(const ImageView& in, std::int64_t fixed_y, std::int64_t fixed_x,
+                              int channel) {
   const std::int64_t x = fixed_x >> kFractionBits, y = fixed_y >> kFractionBits;
   const int fx = static_cast<int>(fixed_x >> (kFractionBits - kWeightBits)) & 255;
   const int fy = static_cast<int>(fixed_y >> (kFractionBits - kWeightBits)) & 255;
@@ -20,8 +23,6 @@ std::uint8_t bilinear(const ImageView& in, std::int64_t fixed_y, std::int64_t fi
   return static_cast<std::uint8_t>((top * (256 - fy) + bottom * fy + (1 << 15)) >> 16);
 }
 
-}  // namespace
-
 void warp_affine_reference(const MutableImageView& out, const ImageView& in,
                            const FixedAffine& map) {
   const int channels = in.shape.channels;
@@ -31,7 +32,7 @@ void warp_affine_reference(const MutableImageView& out, const ImageView& in,
       const std::int64_t fixed_x = map.xx * x + map.xy * y + map.x0;
       const std::int64_t fixed_y = map.yx * x + map.yy * y + map.y0;
       for (int channel = 0; channel < channels; ++channel) {
-        out_row[x * channels + channel] = bilinear(in, fixed_y, fixed_x, channel);
+        out_row[x * channels + channel] = detail::bilinear(in, fixed_y, fixed_x, channel);
       }
     }
   }

@@ -23,6 +23,14 @@ bool warp_pairs(const MutableImageView&, const detail::PairInput&, const FixedAf
   return false;
 }
 void make_pairs(const ImageView&, std::uint16_t*, std::size_t) {}
+bool warp_places_bordered(std::uint8_t*, const ImageShape&, const detail::BorderedInput&,
+                          const std::int32_t*) {
+  return false;
+}
+bool warp_places_pairs(std::uint8_t*, const ImageShape&, const detail::PairInput&,
+                       const std::int32_t*) {
+  return false;
+}
 
 #else
 
@@ -230,6 +238,32 @@ bool warp_pairs(const MutableImageView& out, const PairInput& in, const FixedAff
                                   : warp_rows(out, map, WarpPairs<false>{in});
 }
 
+// One row whose places are given, all x before all y. False where it is narrower than a vector.
+template <class WarpVector>
+HWY_INLINE bool warp_places(std::uint8_t* out_row, int width, const std::int32_t* places,
+                            const WarpVector warp) {
+  const D32 d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), last = width - lanes;
+  if (last < 0) return false;
+  for (int x = 0;;) {
+    warp(d, out_row + x * WarpVector::kChannels,
+         Places{.x = hn::LoadU(d, places + x), .y = hn::LoadU(d, places + width + x)});
+    if (x == last) return true;
+    x = x + lanes < last ? x + lanes : last;
+  }
+}
+
+bool warp_places_bordered(std::uint8_t* out_row, const ImageShape& shape, const BorderedInput& in,
+                          const std::int32_t* places) {
+  return shape.channels == 1 ? warp_places(out_row, shape.width, places, WarpGrey{in})
+                             : warp_places(out_row, shape.width, places, WarpRgb{in});
+}
+
+bool warp_places_pairs(std::uint8_t* out_row, const ImageShape& shape, const PairInput& in,
+                       const std::int32_t* places) {
+  return warp_places(out_row, shape.width, places, WarpPairs<true>{in});
+}
+
 // One row of pairs, 16 at a time, the last ones twice. width >= 16.
 HWY_INLINE void pair_row(const std::uint8_t* top, const std::uint8_t* bottom, std::uint16_t* out,
                          int width) {
@@ -267,6 +301,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
+#include "stoker/kernels/warp/detail/perspective_places.h"
 
 namespace stoker {
 namespace {
@@ -274,6 +309,8 @@ namespace {
 HWY_EXPORT(warp_bordered);
 HWY_EXPORT(warp_pairs);
 HWY_EXPORT(make_pairs);
+HWY_EXPORT(warp_places_bordered);
+HWY_EXPORT(warp_places_pairs);
 constexpr int kBorder = 2;                              // black pixels on every side
 constexpr int kPairBorder = 16;                         // of pairs: most small changes stay within
 constexpr int kOverrun = 4;                             // a gather reads three bytes past a pixel
@@ -366,7 +403,48 @@ bool warp_fast(const MutableImageView& out, const ImageView& in, const FixedAffi
   return HWY_DYNAMIC_DISPATCH(warp_pairs)(out, pair_up(in, beyond, scratch), map);
 }
 
+void find_places(const Perspective& map, int y, const ImageShape& shape, std::int32_t* places) {
+  for (int x = 0; x < shape.width; ++x) {
+    const auto place = detail::place_of<std::int32_t>(map, x, y, shape);
+    places[x] = place.x;
+    places[shape.width + x] = place.y;
+  }
+}
+
+bool warp_perspective_fast(const MutableImageView& out, const ImageView& in, const Perspective& map,
+                           WarpScratch& scratch) {
+  const ImageShape& shape = in.shape;
+  if (detail::use_reference_kernels() || std::max(shape.height, shape.width) > 1 << 13) {
+    return false;
+  }
+  scratch.places.resize(2 * static_cast<std::size_t>(shape.width));
+  std::int32_t* places = scratch.places.data();
+  const auto each_row = [&](const auto& warp_row) {
+    for (int y = 0; y < shape.height; ++y) {
+      find_places(map, y, shape, places);
+      if (!warp_row(out.row(y))) return false;
+    }
+    return true;
+  };
+  if (pairs_pay(shape)) {
+    const detail::PairInput pairs = pair_up(in, true, scratch);
+    return each_row([&](std::uint8_t* row) {
+      return HWY_DYNAMIC_DISPATCH(warp_places_pairs)(row, shape, pairs, places);
+    });
+  }
+  const detail::BorderedInput bordered = add_border(in, scratch);
+  return each_row([&](std::uint8_t* row) {
+    return HWY_DYNAMIC_DISPATCH(warp_places_bordered)(row, shape, bordered, places);
+  });
+}
+
 }  // namespace
+
+void warp_perspective(const MutableImageView& out, const ImageView& in, const Perspective& map,
+                      WarpScratch& scratch) {
+  STOKER_INVARIANT(out.shape == in.shape, "shapes differ");
+  if (!warp_perspective_fast(out, in, map, scratch)) warp_perspective_reference(out, in, map);
+}
 
 void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAffine& map,
                  WarpScratch& scratch) {

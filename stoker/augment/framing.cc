@@ -1,0 +1,22 @@
+#include "stoker/augment/framing.h"
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+
+void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
+                 const Frame& frame, const FramingOptions& options, FramingScratch& scratch) {
+  const ResizeOptions resize_options{.antialias = options.antialias};
+  const bool whole = frame.cut.width == frame.width && frame.cut.height == frame.height;
+  if (whole) {
+    resize(out, in, box, resize_options, scratch.resize);
+    return;
+  }
+  scratch.resized.reshape({frame.height, frame.width, in.shape.channels});
+  resize(scratch.resized.view(), in, box, resize_options, scratch.resize);
+  const ImageView resized = std::as_const(scratch.resized).view();
+  copy_pixels(out, {resized.row(frame.cut.top) + frame.cut.left * in.shape.channels, out.shape,
+                    resized.bytes_per_row});
+}
+
+}  // namespace stoker

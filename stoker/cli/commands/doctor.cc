@@ -1,0 +1,222 @@
+// `stoker doctor`: what is wrong with a folder of pictures, before anyone trains on it.
+#include "stoker/data/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/doctor_output.h"
+#include "stoker/cli/picture_flags.h"
+#include "stoker/cli/progress.h"
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/cpu_budget.h"
+#include "stoker/core/error.h"
+#include "stoker/data/hamming_index.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kExamples = 3;  // of each kind, on the screen
+
+struct DoctorFlags {
+  std::string folder;
+  std::string out = ".";
+  std::string json, html;  // in `out` where empty
+  std::string list;        // none where empty
+  std::string fail_on = "error";
+  DoctorOptions options;
+};
+
+// For a terminal: a file's name must not move the cursor.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
+std::string counted(std::size_t count, const char* word, const char* plural) {
+  return fmt::format("{} {}", count, count == 1 ? word : plural);
+}
+
+std::size_t count_severity(const Diagnosis& diagnosis, Severity severity) {
+  return static_cast<std::size_t>(std::count_if(
+      diagnosis.findings.begin(), diagnosis.findings.end(),
+      [&](const Finding& finding) { return traits_of(finding.kind).severity == severity; }));
+}
+
+std::string verdict(const Diagnosis& diagnosis) {
+  return fmt::format("{}, {}, {}",
+                     counted(count_severity(diagnosis, Severity::kError), "error", "errors"),
+                     counted(count_severity(diagnosis, Severity::kWarning), "warning", "warnings"),
+                     counted(count_severity(diagnosis, Severity::kNote), "note", "notes"));
+}
+
+// "train: 720 pictures in 12 classes"
+void print_parts(const Diagnosis& diagnosis) {
+  for (std::size_t p = 0; p < diagnosis.parts.size(); ++p) {
+    const auto pictures = static_cast<std::size_t>(
+        std::count_if(diagnosis.images.begin(), diagnosis.images.end(),
+                      [p](const ExaminedImage& image) { return image.part == p; }));
+    const std::size_t classes = diagnosis.parts[p].class_names.size();
+    fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(pictures, "picture", "pictures"),
+               classes == 0 ? "without classes" : "in " + counted(classes, "class", "classes"));
+  }
+}
+
+void print_example(const Finding& finding) {
+  const std::size_t named = std::min<std::size_t>(finding.paths.size(), 3);
+  const auto end = finding.paths.begin() + static_cast<std::ptrdiff_t>(named);
+  std::string paths = fmt::format("{}", fmt::join(finding.paths.begin(), end, ", "));
+  if (named < finding.paths.size()) {
+    paths += fmt::format(" and {} more", finding.paths.size() - named);
+  }
+  fmt::print("    {}\n", printable(fmt::format("{}: {}", paths, finding.detail)));
+}
+
+// Findings of one kind.
+void print_kind(std::span<const Finding> findings) {
+  const FindingTraits& traits = traits_of(findings.front().kind);
+  fmt::print("\n{:<8} {} ({})\n", severity_name(traits.severity), traits.title, findings.size());
+  for (const Finding& finding : findings.first(std::min(findings.size(), kExamples))) {
+    print_example(finding);
+  }
+  if (findings.size() > kExamples) fmt::print("    and {} more\n", findings.size() - kExamples);
+  fmt::print("    > {}\n", traits.advice);
+}
+
+void print_summary(const Diagnosis& diagnosis) {
+  print_parts(diagnosis);
+  const std::span<const Finding> all = diagnosis.findings;
+  for (std::size_t first = 0; first < all.size();) {
+    std::size_t end = first;
+    while (end < all.size() && all[end].kind == all[first].kind) ++end;
+    print_kind(all.subspan(first, end - first));
+    first = end;
+  }
+  fmt::print("\n{}\n", verdict(diagnosis));
+}
+
+void write_text(const fs::path& path, const std::string& text, const char* subject) {
+  AtomicFile file(path, subject);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+fs::path output_path(const std::string& given, const std::string& folder, const char* name) {
+  if (!given.empty()) return given;
+  std::error_code error;
+  fs::create_directories(folder, error);  // where that fails, writing the file says why
+  return fs::path(folder) / name;
+}
+
+void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
+  const fs::path json = output_path(flags.json, flags.out, "doctor.json");
+  const fs::path html = output_path(flags.html, flags.out, "doctor.html");
+  write_text(json, doctor_json(diagnosis), "findings");
+  const DoctorPage page =
+      make_doctor_page(diagnosis, flags.options.limits, json.filename().string());
+  write_text(html, doctor_page(page), "page");
+  fmt::print("{}: with pictures\n{}: all findings\n", html.string(), json.string());
+  if (flags.list.empty()) return;
+  const CleanList list = make_clean_list(diagnosis, flags.list);
+  write_text(flags.list, list.text, "list");
+  fmt::print("{}: {} to train on\n", flags.list, counted(list.pictures, "picture", "pictures"));
+  if (list.unnamable > 0) {
+    fmt::print("  {} left out: a tab or line break in a name; rename them\n", list.unnamable);
+  }
+}
+
+bool fails(const Diagnosis& diagnosis, const std::string& fail_on) {
+  if (fail_on == "never") return false;
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    if (count_severity(diagnosis, severity) > 0) return true;
+    if (severity_name(severity) == fail_on) return false;
+  }
+  return false;
+}
+
+Diagnosis diagnose_with_progress(const DoctorFlags& flags) {
+  std::optional<Progress> progress;
+  DoctorOptions options = flags.options;
+  options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
+    if (!progress) progress.emplace("examining", total);
+    progress->update(done);
+  };
+  Diagnosis diagnosis = diagnose(flags.folder, options);
+  if (progress) progress->clear();
+  return diagnosis;
+}
+
+void run(const DoctorFlags& flags) {
+  const Diagnosis diagnosis = diagnose_with_progress(flags);
+  print_summary(diagnosis);
+  write_outputs(diagnosis, flags);
+  if (fails(diagnosis, flags.fail_on)) throw ExitRequest{1};
+}
+
+void add_output_flags(CLI::App& command, DoctorFlags& flags) {
+  command.add_option("--out", flags.out, "folder for doctor.json and doctor.html")
+      ->capture_default_str();
+  command.add_option("--json", flags.json, "file for all findings, instead of doctor.json");
+  command.add_option("--html", flags.html, "file for the page, instead of doctor.html");
+  command.add_option("--write-list", flags.list,
+                     "write a list of the pictures to train on: those of train without error "
+                     "findings, one of each set of duplicates");
+  command
+      .add_option("--fail-on", flags.fail_on,
+                  "least severity that makes the exit code 1: error, warning, note or never")
+      ->check(CLI::IsMember({"error", "warning", "note", "never"}))
+      ->capture_default_str();
+}
+
+void add_check_flags(CLI::App& command, DoctorOptions& options) {
+  add_max_pixels_flag(command, options.limits);
+  command.add_option("--min-side", options.min_side, "pictures with a shorter side are tiny")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--max-ratio", options.max_ratio, "of the longer side to the shorter")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
+  command
+      .add_option("--max-imbalance", options.max_imbalance, "of the largest class to the smallest")
+      ->check(CLI::Range(1.0, 1e9))
+      ->capture_default_str();
+  command
+      .add_option("--near", options.near_distance,
+                  "bits in which the hashes of almost equal pictures may differ; -1: don't look")
+      ->check(CLI::Range(-1, HammingIndex::kMaxDistance))
+      ->capture_default_str();
+  command.add_flag("--mirrored", options.mirrored, "a mirrored picture is almost equal too");
+  command.add_option("--workers", options.workers, "threads that decode")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& parent) {
+  CLI::App* command = parent.add_subcommand(
+      "doctor", "Look for damaged, odd, doubled and mislabelled pictures in a folder");
+  auto flags = std::make_shared<DoctorFlags>();
+  flags->options.workers = default_workers(cpu_budget());
+  command
+      ->add_option("folder", flags->folder,
+                   "pictures in a folder for each class, or train/ and test/")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  add_output_flags(*command, *flags);
+  add_check_flags(*command, flags->options);
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

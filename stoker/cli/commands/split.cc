@@ -1,0 +1,253 @@
+// `stoker split`: divides a folder or a list of pictures into training and validation, as lists,
+// links or copies.
+#include "stoker/data/split.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/core/error.h"
+#include "stoker/data/image_folder.h"
+#include "stoker/data/image_list.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SplitFlags {
+  std::string data;
+  std::string out;
+  std::string as = "list";
+  SplitOptions options;
+  double fraction = 0;
+};
+
+// A folder of classes, a data set with a train folder in it, or a list.
+ImageListing open_listing(const fs::path& data) {
+  std::error_code ignored;
+  if (fs::is_regular_file(data, ignored)) return read_image_list(data);
+  const DataSetFolders parts = find_parts(data);
+  if (!parts.validation.empty()) {
+    throw Error(
+        {.what = "this data set is split already",
+         .path = data.string(),
+         .found = fmt::format("{} and {}", parts.train.filename().string(),
+                              parts.validation.filename().string()),
+         .hint = fmt::format("To split the first again, name it: {}", parts.train.string())});
+  }
+  return list_images(parts.train);
+}
+
+// The name as one line of a terminal can show it; names of folders can hold anything.
+std::string shown(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return name;
+}
+
+std::vector<std::size_t> count_classes(const ImageListing& listing) {
+  std::vector<std::size_t> counts(std::max<std::size_t>(listing.class_names.size(), 1));
+  for (const ListedImage& image : listing.images) {
+    ++counts[static_cast<std::size_t>(std::max(image.label, 0))];
+  }
+  return counts;
+}
+
+void print_table(const SplitParts& parts) {
+  const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
+  std::vector<std::string> names;
+  for (const std::string& name : parts.train.class_names) names.push_back(shown(name));
+  std::size_t width = 5;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  const auto row = [&](const std::string& name, auto a, auto b) {
+    fmt::print("{:<{}}  {:>9}  {:>10}\n", name, width, a, b);
+  };
+  row("class", "train", "validation");
+  for (std::size_t i = 0; i < names.size(); ++i) row(names[i], train[i], validation[i]);
+  row("all", parts.train.images.size(), parts.validation.images.size());
+}
+
+void print_notes(const ImageListing& listing, const SplitParts& parts) {
+  const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
+  for (std::size_t i = 0; i < listing.class_names.size(); ++i) {
+    if (train[i] > 0 && validation[i] > 0) continue;
+    fmt::print("note: {} has no pictures for {}\n", shown(listing.class_names[i]),
+               train[i] == 0 ? "training" : "validation");
+  }
+  if (parts.moved > 0) {
+    fmt::print("note: {} pictures went with their exact duplicates to the other side\n",
+               parts.moved);
+  }
+  if (parts.ungrouped > 0) {
+    fmt::print("note: {} pictures have no group and stand alone\n", parts.ungrouped);
+  }
+  constexpr std::size_t kShown = 5;
+  const std::size_t left_out = listing.ignored.size();
+  for (std::size_t i = 0; i < std::min(left_out, kShown); ++i) {
+    fmt::print("left out: {}, {}\n", shown(listing.ignored[i].path),
+               shown(listing.ignored[i].reason));
+  }
+  if (left_out > kShown) fmt::print("left out: {} more\n", left_out - kShown);
+}
+
+void create_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) return;
+  throw Error({.what = "cannot make a folder",
+               .path = folder.string(),
+               .found = error.message(),
+               .hint = "Check the path and who may write there, or choose another --out."});
+}
+
+// The relative path without steps upwards.
+fs::path without_steps_up(const fs::path& path) {
+  fs::path kept;
+  for (const fs::path& step : path.lexically_normal().relative_path()) {
+    if (step != "..") kept /= step;
+  }
+  return kept;
+}
+
+// Where a picture goes inside train/ or val/: into its class's folder.
+fs::path place_in_tree(const ImageListing& listing, const ListedImage& image) {
+  if (image.label == kNoClass) return without_steps_up(image.path);
+  const std::string& name = listing.class_names.at(static_cast<std::size_t>(image.label));
+  if (image.path.starts_with(name + "/")) return without_steps_up(image.path);
+  if (name == "." || name == ".." || name.find('/') != std::string::npos) {
+    throw Error({.what = "cannot make a folder for a class",
+                 .path = name,
+                 .expected = "a name that a folder can have",
+                 .hint = "Write lists (--as list), or rename the class."});
+  }
+  return name / without_steps_up(image.path);
+}
+
+void put_picture(const fs::path& from, const fs::path& to, bool link) {
+  create_folder(to.parent_path());
+  std::error_code error;
+  if (link) {
+    fs::create_symlink(from, to, error);
+  } else {
+    fs::copy_file(from, to, error);
+  }
+  if (!error) return;
+  throw Error(
+      {.what = fmt::format("cannot {} a picture", link ? "link" : "copy"),
+       .path = to.string(),
+       .found = error.message(),
+       .hint = fmt::format("It comes from {}; nothing is left in the output.", from.string())});
+}
+
+void write_tree(const fs::path& folder, const ImageListing& listing, bool link) {
+  const fs::path root = fs::canonical(listing.root);  // links must not depend on where we stand
+  for (const ListedImage& image : listing.images) {
+    put_picture(root / image.path, folder / place_in_tree(listing, image), link);
+  }
+}
+
+// Pictures of an earlier split in the same folders would be on both sides.
+void check_new(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(folder, ignored))) return;
+  throw Error({.what = "cannot write the split: it would mix with what is there",
+               .path = folder.string(),
+               .hint = "Remove it, or choose another --out."});
+}
+
+// Inside the data it would become a part of it.
+void check_outside(const fs::path& out, const fs::path& root) {
+  std::error_code error;
+  const fs::path way = fs::weakly_canonical(out, error).lexically_relative(fs::canonical(root));
+  if (!way.empty() && *way.begin() == "..") return;
+  throw Error({.what = "cannot write the split into the folder that it divides",
+               .path = out.string(),
+               .hint = "Choose an --out beside the data."});
+}
+
+void write_trees(const fs::path& out, const SplitParts& parts, bool link) {
+  const fs::path train = out / "train", validation = out / "val";
+  check_new(train);
+  check_new(validation);
+  try {
+    write_tree(train, parts.train, link);
+    write_tree(validation, parts.validation, link);
+  } catch (...) {
+    std::error_code ignored;  // both are ours: they were not there before
+    fs::remove_all(train, ignored);
+    fs::remove_all(validation, ignored);
+    throw;
+  }
+}
+
+void write_lists(const fs::path& out, const SplitParts& parts) {
+  create_folder(out);
+  write_image_list(out / "train.txt", parts.train);
+  write_image_list(out / "val.txt", parts.validation);
+}
+
+void run(const SplitFlags& flags) {
+  const ImageListing listing = open_listing(flags.data);
+  const SplitParts parts = split_listing(listing, flags.options);
+  const bool as_list = flags.as == "list";
+  if (as_list) {
+    write_lists(flags.out, parts);
+  } else {
+    if (fs::is_directory(flags.data)) check_outside(flags.out, listing.root);
+    write_trees(flags.out, parts, flags.as == "links");
+  }
+  print_table(parts);
+  print_notes(listing, parts);
+  const fs::path out = flags.out;
+  fmt::print("written: {}, {}\n", (out / (as_list ? "train.txt" : "train")).string(),
+             (out / (as_list ? "val.txt" : "val")).string());
+}
+
+}  // namespace
+
+void add_split_command(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("split", "Divide pictures into training and validation");
+  auto flags = std::make_shared<SplitFlags>();
+  command->add_option("data", flags->data, "a folder with a folder for each class, or a list")
+      ->required();
+  command->add_option("--out", flags->out, "the folder to write to")->required();
+  auto* every =
+      command
+          ->add_option("--every", flags->options.every,
+                       "of each class the first picture (or group) of every N goes to validation")
+          ->check(CLI::Range(2, 1'000'000'000))
+          ->capture_default_str();
+  auto* fraction = command
+                       ->add_option("--fraction", flags->fraction,
+                                    "this share goes to validation, chosen by the seed, e.g. 0.2")
+                       ->excludes(every);
+  command
+      ->add_flag("--stratified", flags->options.stratified,
+                 "with --fraction: the share of each class")
+      ->needs(fraction);
+  command->add_option("--group", flags->options.group,
+                      "a regular expression on the path, e.g. \"patient([0-9]+)_\": pictures for "
+                      "which the part in () is the same stay together");
+  command->add_option("--seed", flags->options.seed, "all randomness follows from it")
+      ->capture_default_str();
+  command
+      ->add_option("--as", flags->as,
+                   "list: train.txt and val.txt; links or copies: folders train and val")
+      ->check(CLI::IsMember({"list", "links", "copies"}))
+      ->capture_default_str();
+  command->callback([flags, fraction] {
+    if (fraction->count() > 0) flags->options.fraction = flags->fraction;
+    run(*flags);
+  });
+}
+
+}  // namespace stoker

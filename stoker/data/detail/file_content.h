@@ -1,0 +1,19 @@
+// What a file that is no readable picture really is, told from its bytes. Functions without state.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "stoker/image/decode.h"
+
+namespace stoker::detail {
+
+// Whether the end of the file is missing: no end marker of a JPEG, no last chunk of a PNG, fewer
+// bytes than a WebP file names.
+[[nodiscard]] bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format);
+
+// "a GIF image", "an HTML page", "zero bytes only", …; empty where nothing is recognised.
+[[nodiscard]] std::string describe_content(std::span<const std::byte> bytes);
+
+}  // namespace stoker::detail

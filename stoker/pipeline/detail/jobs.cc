@@ -1,0 +1,61 @@
+#include "stoker/pipeline/detail/jobs.h"
+
+#include <utility>
+
+#include "stoker/pipeline/feed.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kMostReplacements = 1000;  // for one place: then something else is wrong
+
+}  // namespace
+
+std::optional<Job> JobList::next() {
+  if (next_place_ >= run_.count) {
+    const auto run = work_.ring.reserve();
+    if (!run) return std::nullopt;
+    run_ = *run;
+    next_place_ = 0;
+  }
+  if (run_.count == 0) return Job{.run = run_};
+  const std::uint32_t place = next_place_++;
+  const std::uint64_t position =
+      run_.first_position + std::uint64_t{place} * work_.ring.plan().ranks();
+  return Job{.run = run_,
+             .place = place,
+             .position = position,
+             .index = order_.sample_at(run_.epoch, position),
+             .tried_position = position};
+}
+
+bool JobList::try_another(Job& job, std::string reason) {
+  const bool give_up = work_.on_error == OnError::kStop || job.tries == kMostReplacements ||
+                       job.tries + 1 == work_.order.size();
+  if (give_up) {
+    note_error(job, reason);
+    return false;
+  }
+  work_.faults.note(job.run.batch, {.index = job.index,
+                                    .name = work_.source.sample_name(job.index),
+                                    .reason = std::move(reason),
+                                    .place = {job.run.epoch, job.position}});
+  ++job.tries;
+  job.tried_position = (job.tried_position + 1) % work_.order.size();
+  job.index = order_.sample_at(job.run.epoch, job.tried_position);
+  return true;
+}
+
+// Naming the sample may fail too, for want of memory or because the source cannot tell.
+void JobList::note_error(const Job& job, const std::string& reason) {
+  std::exception_ptr named;
+  try {
+    named = std::make_exception_ptr(
+        SampleError(work_.source.sample_name(job.index), {job.run.epoch, job.position}, reason));
+  } catch (...) {
+    named = std::current_exception();
+  }
+  work_.ring.fail(job.run, job.place, std::move(named));
+}
+
+}  // namespace stoker

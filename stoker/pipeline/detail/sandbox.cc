@@ -1,0 +1,160 @@
+#include "stoker/pipeline/detail/sandbox.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include <fmt/format.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+[[noreturn]] void fail(const char* what, int error) {
+  throw Error(
+      {.what = fmt::format("cannot lock a worker process down: {}", what),
+       .found = std::strerror(error),
+       .hint = "Isolation needs Linux with seccomp; without --isolate, threads do the work"});
+}
+
+// UBSan's check of virtual calls looks at memory through a pipe of its own; ASan asks for the
+// signal stack before a function that does not return.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+std::size_t mapped_bytes() {
+  unsigned long pages = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
+                                                             &std::fclose);
+  if (file == nullptr || std::fscanf(file.get(), "%lu", &pages) != 1) {
+    fail("its memory's size is not known", errno);
+  }
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void set_limit(decltype(RLIMIT_AS) which, rlim_t value, const char* what) {
+  const rlimit limit{.rlim_cur = value, .rlim_max = value};
+  if (setrlimit(which, &limit) != 0) fail(what, errno);
+}
+
+// If memory runs out on the machine, the system should end this process and not the trainer. Where
+// it may not be said, nothing is lost.
+void offer_to_the_oom_killer() {
+  std::FILE* file = std::fopen("/proc/self/oom_score_adj", "we");
+  if (file == nullptr) return;
+  std::fputs("1000", file);
+  std::fclose(file);
+}
+
+void set_limits(std::size_t memory_bytes) {
+  set_limit(RLIMIT_AS, mapped_bytes() + memory_bytes, "memory");
+  set_limit(RLIMIT_FSIZE, 0, "size of files");
+  if (!kSanitized) set_limit(RLIMIT_NOFILE, 0, "open files");
+  set_limit(RLIMIT_CORE, 0, "core files");
+}
+
+class Filter {
+ public:
+  Filter() : context_(seccomp_init(SCMP_ACT_KILL_PROCESS)) {
+    if (context_ == nullptr) fail("no filter", ENOMEM);
+  }
+  ~Filter() { seccomp_release(context_); }
+  Filter(const Filter&) = delete;
+  Filter& operator=(const Filter&) = delete;
+
+  void allow(int call) { add(call, {}); }
+  // Only where the condition on an argument holds.
+  void allow(int call, const scmp_arg_cmp& condition) { add(call, {&condition, 1}); }
+  void load() {
+    if (const int result = seccomp_load(context_); result != 0) fail("seccomp", -result);
+  }
+
+ private:
+  void add(int call, std::span<const scmp_arg_cmp> conditions) {
+    const int result =
+        seccomp_rule_add_array(context_, SCMP_ACT_ALLOW, call,
+                               static_cast<unsigned>(conditions.size()), conditions.data());
+    if (result != 0) fail("filter of system calls", -result);
+  }
+
+  scmp_filter_ctx context_;
+};
+
+void filter_system_calls() {
+  Filter filter;
+  // Results and sleep. Only the queue's pipe is open, so write() needs no further condition.
+  for (const int call :
+       {SCMP_SYS(write), SCMP_SYS(futex), SCMP_SYS(restart_syscall), SCMP_SYS(sched_yield),
+        SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep)}) {
+    filter.allow(call);
+  }
+  // Memory, none of it executable.
+  for (const int call : {SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+                         SCMP_SYS(sched_getaffinity)}) {  // the allocator asks before it gives up
+    filter.allow(call);
+  }
+  for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)}) {
+    filter.allow(call, {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0});
+  }
+  // Ends: exit(), and abort(), which sends a signal to itself.
+  for (const int call : {SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
+                         SCMP_SYS(rt_sigprocmask), SCMP_SYS(getpid), SCMP_SYS(gettid)}) {
+    filter.allow(call);
+  }
+  if (kSanitized) {
+    filter.allow(SCMP_SYS(pipe2));
+    filter.allow(SCMP_SYS(close));
+    filter.allow(SCMP_SYS(sigaltstack));
+  }
+  filter.allow(
+      SCMP_SYS(tgkill),
+      {.arg = 0, .op = SCMP_CMP_EQ, .datum_a = static_cast<scmp_datum_t>(getpid()), .datum_b = 0});
+  filter.load();
+}
+
+const char* what_it_means(int signal) {
+  switch (signal) {
+    case SIGSYS:
+      return ": system call not allowed";
+    case SIGKILL:
+      return ": by the system, perhaps for want of memory";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void lock_down(std::size_t memory_bytes) {
+  offer_to_the_oom_killer();
+  set_limits(memory_bytes);
+  // No other process of this user may look into this one.
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) fail("PR_SET_DUMPABLE", errno);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS", errno);
+  filter_system_calls();
+}
+
+std::string describe_end(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    const char* name = sigabbrev_np(signal);
+    return fmt::format("killed by signal {} (SIG{}){}", signal, name != nullptr ? name : "?",
+                       what_it_means(signal));
+  }
+  return fmt::format("its process ended by itself, with code {}", WEXITSTATUS(wait_status));
+}
+
+}  // namespace stoker

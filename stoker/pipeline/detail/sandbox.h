@@ -1,0 +1,21 @@
+// Locks the calling process down, for good, before it sees bytes that are not trusted: it can
+// compute, take memory up to a limit, and write to descriptors that are open already. No file, no
+// socket, no new process or program, no signal to another process. A system call outside the list
+// ends the process with SIGSYS.
+//
+// For a process with one thread, after everything that it needs is open.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace stoker {
+
+// `memory_bytes` on top of what is mapped now. Throws Error where the system cannot do it: then the
+// process must not go on.
+void lock_down(std::size_t memory_bytes);
+
+// How a process ended, for people: "killed by signal 31 (SIGSYS): system call not allowed".
+[[nodiscard]] std::string describe_end(int wait_status);
+
+}  // namespace stoker

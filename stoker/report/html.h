@@ -1,0 +1,18 @@
+// Pieces of an HTML page that stands alone: escaped text and inlined pictures.
+// Functions without state, safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+// For text and for quoted attributes, whatever a file is called: markup loses its meaning, and
+// control characters become the sign for what cannot be shown.
+[[nodiscard]] std::string escape_html(std::string_view text);
+
+[[nodiscard]] std::string base64(std::span<const std::byte> bytes);
+
+}  // namespace stoker
