@@ -29,7 +29,7 @@ std::vector<DeviceBatch> batches_in_memory(const std::shared_ptr<const Source>& 
   DeviceBatches batches(feed, at::kCPU, {});
   std::vector<DeviceBatch> kept;
   while (auto batch = batches.next()) {
-    kept.push_back({batch->pixels.clone(), batch->labels.clone(), batch->number});
+    kept.push_back({batch->values.clone(), batch->labels.clone(), batch->number});
   }
   return kept;
 }
@@ -45,7 +45,7 @@ double samples_per_second(const std::string& architecture) {
   for (int step = -kWarmUp; step < kSteps; ++step) {
     if (step == 0) start = std::chrono::steady_clock::now();
     const DeviceBatch& batch = batches[static_cast<std::size_t>(step + kWarmUp) % batches.size()];
-    model->backward(batch.pixels, batch.labels, {});
+    model->backward(batch.values, batch.labels, {});
     optimiser.step(0.1);
   }
   const double seconds =

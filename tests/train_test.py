@@ -384,6 +384,31 @@ class Photographs(Case):
         self.assertIn('"cleaned"', done.stderr)
         self.assertIn('"clean"', done.stderr)
 
+    def test_the_plates_recipe_with_published_weights(self):
+        weights_file = PLATES.parent / "weights" / "mobilenet_v2-b0353104.pth"
+        if not weights_file.exists():
+            self.skipTest(f"needs {weights_file}")
+        done = must("train", "--data", PLATES, "--recipe", "plates", "--model", "mobilenet_v2", "--pretrained",
+                    weights_file, "--epochs", "4", "--features", "cached", "--views", "2", "--threads", "1",
+                    "--output", self.output, "--experiment", "recipe")
+        self.assertIn("32 samples to train, 8 to validate, 224x224x3, 2 classes", done.stdout)
+        self.assertIn("classifier.1.weight", done.stdout)  # replaced: ImageNet has other classes
+        self.assertIn("2562 parameters are trained", done.stdout)
+        losses = [float(row["train_loss"]) for row in rows(self.output / "recipe")]
+        self.assertLess(losses[-1], losses[0])
+        refused = run("train", "--data", PLATES, "--recipe", "plates", "--model", "resnet18", "--pretrained",
+                      weights_file)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("the weights do not fit the network", refused.stderr)
+        missing = run("train", "--data", PLATES, "--recipe", "plates", "--model", "resnet18", "--pretrained", "no.pth")
+        self.assertIn("resnet18-f37072fd.pth", missing.stderr)
+        best = self.output / "recipe" / "weights" / "best.safetensors"
+        sure = must("predict", PLATES / "train" / "dirty", "--weights", best, "--topk", "1", "--where", "p>=0.5",
+                    "--grid", self.output / "grid.png").stdout.splitlines()
+        self.assertEqual(sure[0], "sample,class,probability")
+        self.assertEqual(len(sure), 21)
+        self.assertTrue((self.output / "grid.png").read_bytes().startswith(b"\x89PNG"))
+
     def damaged(self, name, count):
         """A copy of the plates in which some pictures end early."""
         folder = self.output / name

@@ -27,8 +27,10 @@ void ModelFlags::add_to(CLI::App& command) {
   command.add_option("--split", split, "which part of the data")
       ->check(CLI::IsMember({"train", "test"}))
       ->capture_default_str();
-  command.add_option("-b,--batch-size", evaluate.batch_size, "samples a batch")
-      ->check(CLI::Range(1, 1 << 24))
+  command
+      .add_option("-b,--batch-size", evaluate.batch_size,
+                  "samples a batch; 0: 256 small pictures or 32 photographs")
+      ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
   add_max_pixels_flag(command, limits);
   command.add_flag("--isolate", evaluate.isolate,
@@ -49,8 +51,9 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   if (flags.needs_labels || !opened.source->class_names().empty()) {
     check_class_names(card.class_names, opened.source->class_names(), flags.weights);
   }
-  const Placement placed =
-      place_model(*opened.loaded.model, flags.compute, flags.evaluate.batch_size);
+  std::uint32_t& batch = opened.options.batch_size;
+  if (batch == 0) batch = default_evaluation_batch(card.input.image);
+  const Placement placed = place_model(*opened.loaded.model, flags.compute, batch);
   opened.device = fmt::format("{} ({})", placed.device.device.str(), placed.device.reason);
   opened.options.workers = placed.threads.workers;
   opened.options.normalisation = card.preprocessing.normalisation();

@@ -18,7 +18,7 @@ struct ModelFlags {
   std::string split = "test";
   DecodeLimits limits;
   ComputeFlags compute;
-  EvaluateOptions evaluate;
+  EvaluateOptions evaluate = {.batch_size = 0};
   bool needs_labels = true;  // false: data without classes will do
 
   void add_to(CLI::App& command);

@@ -17,4 +17,8 @@ Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t bat
   return placement;
 }
 
+std::uint32_t default_evaluation_batch(const ImageShape& image) {
+  return image.height * image.width <= 64 * 64 ? 256 : 32;
+}
+
 }  // namespace stoker

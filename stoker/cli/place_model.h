@@ -18,4 +18,8 @@ struct Placement {
 // there.
 Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t batch_size);
 
+// For evaluation, which is fast with many small pictures at once; of photographs so many would only
+// take memory.
+[[nodiscard]] std::uint32_t default_evaluation_batch(const ImageShape& image);
+
 }  // namespace stoker

@@ -1,8 +1,11 @@
 #include "stoker/cli/train_flags.h"
 
+#include <charconv>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/cli/recipes.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
 #include "stoker/nn/families.h"
@@ -25,6 +28,11 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command
       .add_option("--val-data", flags.validation_data,
                   "other data for the val phase, as for --data")
+      ->capture_default_str();
+  command
+      .add_option("--val-every", flags.validation_every,
+                  "of pictures without a validation part, every N-th of each class validates; 0: "
+                  "such data is an error")
       ->capture_default_str();
   command
       .add_option("--aa", flags.policy,
@@ -57,6 +65,22 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
   std::vector<std::string> usages;
   for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
   command.add_option("--model", flags.model, fmt::format("{}", fmt::join(usages, "; or ")))
+      ->capture_default_str();
+  command.add_option("--pretrained", flags.pretrained,
+                     "weights to start from: safetensors or a .pth file; a head for other classes "
+                     "is replaced");
+  command
+      .add_option("--freeze", flags.freeze,
+                  "what stays as it is: all (but the last layer), none, or the first N stages")
+      ->capture_default_str();
+  command
+      .add_option("--features", flags.features,
+                  "with --freeze all: cached makes --views versions of each picture and keeps what "
+                  "the last layer sees of them; fresh makes new ones in every epoch")
+      ->check(CLI::IsMember({"fresh", "cached"}))
+      ->capture_default_str();
+  command.add_option("--views", flags.views, "with --features cached: versions of each picture")
+      ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command.add_option("--seed", flags.train.seed, "all randomness follows from it")
       ->capture_default_str();
@@ -153,6 +177,11 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--keep", flags.keep, "how many checkpoints stay")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  std::vector<std::string> names;
+  for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
+  command.add_option(
+      "--recipe", flags.recipe,
+      fmt::format("named settings for flags that are not given: {}", fmt::join(names, ", ")));
   command.add_option("--config", flags.config, "YAML file with any of these flags");
   command.add_option("--resume", flags.resume, "go on with the run in this folder");
 }
@@ -173,11 +202,24 @@ void TrainFlags::resolve() {
   require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
   optimiser.kind = parse_optimiser_kind(opt);
   train.schedule.sched = parse_schedule_kind(sched);
+  train.cached_views = features == "cached" ? views : 0;
   train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
   train.stall_limit = std::chrono::seconds(30);
   train.on_stall = [](const std::string& sample, double seconds) {
     fmt::print(stderr, "\na worker has been busy with {} for {:.0f} s\n", sample, seconds);
   };
+}
+
+std::size_t TrainFlags::frozen_stages(std::size_t stages) const {
+  if (freeze == "none") return 0;
+  if (freeze == "all") return stages - 1;
+  std::size_t count = 0;
+  const char* end = freeze.data() + freeze.size();
+  const auto read = std::from_chars(freeze.data(), end, count);
+  if (read.ec == std::errc{} && read.ptr == end && count < stages) return count;
+  throw Error({.what = "--freeze does not fit",
+               .expected = fmt::format("all, none, or a number of stages, at most {}", stages - 1),
+               .found = fmt::format("\"{}\"", freeze)});
 }
 
 Preprocessing TrainFlags::preprocessing() const {

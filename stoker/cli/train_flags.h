@@ -20,6 +20,10 @@ struct TrainFlags {
   std::string data, validation_data, model;
   std::string policy = "none", validation_policy = "auto";
   std::uint64_t train_samples = 0;
+  std::uint32_t validation_every = 0;
+  std::string recipe, pretrained;
+  std::string freeze = "none", features = "fresh";
+  std::uint32_t views = 10;
   std::string opt = "sgd", sched = "cosine";
   NormaliseFlags normalise;
   DecodeLimits limits;
@@ -35,6 +39,9 @@ struct TrainFlags {
   void add_to(CLI::App& command);
   // Checks what flags alone cannot: names, and that what must be given is given.
   void resolve();
+  // How many of a network's stages, the head counted, --freeze means. Throws Error where there are
+  // fewer.
+  [[nodiscard]] std::size_t frozen_stages(std::size_t stages) const;
   [[nodiscard]] Preprocessing preprocessing() const;
   // As given, or what fits the training policy: where that begins with a size, the middle of the
   // picture at that size; else nothing.

@@ -57,6 +57,14 @@ void TrainReporter::step_done(const StepReport& report) {
   progress_->update(report.samples_done, [&] { return details(report); });
 }
 
+void TrainReporter::features_done(std::uint64_t done, std::uint64_t total) {
+  if (!progress_) progress_ = std::make_unique<Progress>("features", total);
+  progress_->update(done);
+  if (done < total) return;
+  progress_->clear();
+  progress_.reset();
+}
+
 void TrainReporter::epoch_done(const EpochReport& report) {
   progress_->clear();
   progress_.reset();

@@ -29,6 +29,7 @@ class TrainReporter final : public Observer {
   void resume_at(const Cursor& cursor) { table_.read_rows_before(cursor.epoch); }
 
   void step_done(const StepReport& report) override;
+  void features_done(std::uint64_t done, std::uint64_t total) override;
   void epoch_done(const EpochReport& report) override;
   void state_settled(const State& state, bool epoch_ended) override;
 

@@ -110,10 +110,7 @@ std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) 
   return found->second;
 }
 
-}  // namespace
-
-void apply_yaml(CLI::App& command, const fs::path& path) {
-  const YAML::Node root = load(path);
+void apply(CLI::App& command, const YAML::Node& root, const fs::path& path) {
   if (root.IsNull()) return;
   if (!root.IsMap()) fail(path, root.Mark(), "a line \"name: value\" for each flag", "none");
   for (const auto& entry : root) {
@@ -128,6 +125,14 @@ void apply_yaml(CLI::App& command, const fs::path& path) {
       fail(path, entry.second.Mark(), "a value that fits", error.what());
     }
   }
+}
+
+}  // namespace
+
+void apply_yaml(CLI::App& command, const fs::path& path) { apply(command, load(path), path); }
+
+void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name) {
+  apply(command, YAML::Load(text), name);
 }
 
 FlagValues flag_values(const CLI::App& command, const std::set<std::string>& left_out) {

@@ -16,6 +16,8 @@ namespace stoker {
 // Gives every flag of `command` that is in the file and not on the command line its value from the
 // file. Throws Error with the line where a name is unknown or a value does not fit.
 void apply_yaml(CLI::App& command, const std::filesystem::path& path);
+// The same for a text; `name` is for messages.
+void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name);
 
 // Names without dashes and values, in the order of the help text.
 using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>;

@@ -23,13 +23,17 @@ double draw_log_gamma_from_one(Rng& rng, double shape) noexcept {
 }  // namespace
 
 // Marsaglia's polar method: a point in the unit circle, stretched.
-double draw_normal(Rng& rng) noexcept {
+std::array<double, 2> draw_two_normals(Rng& rng) noexcept {
   while (true) {
     const double x = rng.uniform(-1, 1), y = rng.uniform(-1, 1);
     const double s = x * x + y * y;
-    if (s > 0 && s < 1) return x * std::sqrt(-2 * portable_log(s) / s);
+    if (s <= 0 || s >= 1) continue;
+    const double stretch = std::sqrt(-2 * portable_log(s) / s);
+    return {x * stretch, y * stretch};
   }
 }
+
+double draw_normal(Rng& rng) noexcept { return draw_two_normals(rng)[0]; }
 
 double draw_log_gamma(Rng& rng, double shape) noexcept {
   if (shape >= 1) return draw_log_gamma_from_one(rng, shape);

@@ -3,12 +3,16 @@
 // the generator by position.
 #pragma once
 
+#include <array>
+
 #include "stoker/core/rng.h"
 
 namespace stoker {
 
 // Mean 0, deviation 1.
 [[nodiscard]] double draw_normal(Rng& rng) noexcept;
+// Two independent ones for the price of one; the first is what draw_normal() would give.
+[[nodiscard]] std::array<double, 2> draw_two_normals(Rng& rng) noexcept;
 
 // The logarithm of a Gamma(shape) number: for small shapes the number itself is often too small for
 // a double. shape > 0.

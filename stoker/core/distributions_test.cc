@@ -35,6 +35,20 @@ TEST(DrawNormal, HasTheRightShape) {
   EXPECT_NEAR(tail.mean, 0.025, 5 * std::sqrt(0.025 / kDraws));
 }
 
+TEST(DrawNormal, TwoAreIndependentAndTheFirstIsTheSingleOne) {
+  const Moments second = moments(3, [](Rng& rng) { return draw_two_normals(rng)[1]; });
+  EXPECT_NEAR(second.mean, 0, 5 / std::sqrt(kDraws));
+  EXPECT_NEAR(second.variance, 1, 5 * std::sqrt(2.0 / kDraws));
+  const Moments product = moments(4, [](Rng& rng) {
+    const auto [a, b] = draw_two_normals(rng);
+    return a * b;
+  });
+  EXPECT_NEAR(product.mean, 0, 5 / std::sqrt(kDraws));
+  EXPECT_NEAR(product.variance, 1, 5 * std::sqrt(8.0 / kDraws));
+  Rng one({.seed = 5}, 0), two({.seed = 5}, 0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(draw_normal(one), draw_two_normals(two)[0]);
+}
+
 TEST(DrawLogGamma, HasMeanAndVarianceOfItsShape) {
   for (const double shape : {0.3, 1.0, 2.5, 20.0}) {
     const Moments m =

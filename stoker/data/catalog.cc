@@ -258,4 +258,15 @@ std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split s
   return open_path(name_or_path, split, options);
 }
 
+TrainingPair open_training_pair(const std::string& name_or_path, std::uint32_t every,
+                                const DataOptions& options) {
+  if (every > 0 && find_known(name_or_path) == nullptr && fs::exists(name_or_path)) {
+    auto pair = detail::open_unsplit(name_or_path, every, options.pictures,
+                                     listing_cache_folder(options.places.environment));
+    if (pair) return *std::move(pair);
+  }
+  return {.train = open_data(name_or_path, Split::kTrain, options),
+          .validation = open_data(name_or_path, Split::kTest, options)};
+}
+
 }  // namespace stoker

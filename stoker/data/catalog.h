@@ -53,4 +53,12 @@ struct DataOptions {
 [[nodiscard]] std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
                                                       const DataOptions& options = {});
 
+struct TrainingPair {
+  std::shared_ptr<const Source> train, validation;
+};
+// Both parts of the data. Of pictures without a validation part every `every`-th of each class
+// validates (split.h) and is not trained on; 0: such data is an Error.
+[[nodiscard]] TrainingPair open_training_pair(const std::string& name_or_path, std::uint32_t every,
+                                              const DataOptions& options = {});
+
 }  // namespace stoker

@@ -14,6 +14,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/io/detail/safetensors_header.h"
+#include "stoker/io/detail/text.h"
 
 namespace stoker {
 namespace {

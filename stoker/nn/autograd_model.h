@@ -1,6 +1,8 @@
-// A model whose gradients autograd finds: it only says how logits are made.
+// A model whose gradients autograd finds: it says what each of its stages computes. Frozen stages
+// run without autograd, so nothing is kept for, or computed by, a backward pass through them.
 #pragma once
 
+#include "stoker/nn/layers.h"
 #include "stoker/nn/model.h"
 
 namespace stoker {
@@ -8,15 +10,29 @@ namespace stoker {
 class AutogradModel : public Model {
  public:
   using Model::Model;
+  void freeze(std::size_t count) final;
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const final;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) final;
+  [[nodiscard]] at::Tensor features(const at::Tensor& x) const final;
+  [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const final;
+  Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
+                     const LossOptions& options) final;
 
  protected:
-  // `x` lies on the model's device, in the order sample, row, column, channel.
-  [[nodiscard]] virtual at::Tensor logits(const at::Tensor& x, bool training) const = 0;
+  // Tensors lie on the model's device, in the order sample, row, column, channel.
+  [[nodiscard]] virtual std::size_t body_stages() const = 0;  // all but the head
+  [[nodiscard]] virtual at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
+                                             bool training) const = 0;
+  // What the head sees of the last of them: (samples, features).
+  [[nodiscard]] virtual at::Tensor pooled(const at::Tensor& x) const = 0;
+  [[nodiscard]] virtual const Linear& head() const = 0;
+  // The share of features that training drops in front of the head.
+  [[nodiscard]] virtual double dropout() const { return 0; }
 
  private:
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
+  [[nodiscard]] at::Tensor run_body(const at::Tensor& x, bool training) const;
+  void check_features(const at::Tensor& features) const;
 };
 
 }  // namespace stoker

@@ -58,36 +58,28 @@ std::int64_t Cnn::multiply_adds() const {
   return sum;
 }
 
-at::Tensor Cnn::logits(const at::Tensor& x, bool training) const {
-  at::Tensor a = x;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    a = stages_[i].convolution(a);
-    // Halved first: what follows has a quarter of the work.
-    if (i + 1 < stages_.size()) a = at::max_pool2d(a, 2);
-    a = at::relu(stages_[i].norm(a, training));
-  }
-  if (a.size(2) != head_height_ || a.size(3) != head_width_) {
-    a = at::adaptive_avg_pool2d(a, {head_height_, head_width_});
-  }
-  return head_(a.flatten(1));
+at::Tensor Cnn::run_stage(std::size_t stage, const at::Tensor& x, bool training) const {
+  at::Tensor a = stages_[stage].convolution(x);
+  // Halved first: what follows has a quarter of the work.
+  if (stage + 1 < stages_.size()) a = at::max_pool2d(a, 2);
+  return at::relu(stages_[stage].norm(a, training));
 }
 
-std::vector<NamedTensor> Cnn::parameters() const {
-  std::vector<NamedTensor> named;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].convolution.append_parameters(fmt::format("stages.{}.conv", i), named);
-    stages_[i].norm.append_parameters(fmt::format("stages.{}.norm", i), named);
-  }
-  head_.append_parameters("head", named);
-  return named;
+at::Tensor Cnn::pooled(const at::Tensor& x) const {
+  const bool fits = x.size(2) == head_height_ && x.size(3) == head_width_;
+  return (fits ? x : at::adaptive_avg_pool2d(x, {head_height_, head_width_})).flatten(1);
 }
 
-std::vector<NamedTensor> Cnn::buffers() const {
-  std::vector<NamedTensor> named;
+std::vector<ModelStage> Cnn::stages() const {
+  std::vector<ModelStage> all;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].norm.append_buffers(fmt::format("stages.{}.norm", i), named);
+    ModelStage& stage = all.emplace_back(ModelStage{fmt::format("stages.{}", i), {}});
+    stages_[i].convolution.append_parameters(stage.name + ".conv", stage.parameters);
+    stages_[i].norm.append_parameters(stage.name + ".norm", stage.parameters);
+    stages_[i].norm.append_buffers(stage.name + ".norm", stage.buffers);
   }
-  return named;
+  head_.append_parameters("head", all.emplace_back(ModelStage{"head", {}}).parameters);
+  return all;
 }
 
 void Cnn::move_tensors(const at::Device& device) {

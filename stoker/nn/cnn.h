@@ -17,12 +17,15 @@ class Cnn final : public AutogradModel {
       const ModelInput& input, std::uint64_t seed);
 
   [[nodiscard]] std::int64_t multiply_adds() const override;
-  [[nodiscard]] std::vector<NamedTensor> parameters() const override;
-  [[nodiscard]] std::vector<NamedTensor> buffers() const override;
+  [[nodiscard]] std::vector<ModelStage> stages() const override;
 
  protected:
   void move_tensors(const at::Device& device) override;
-  [[nodiscard]] at::Tensor logits(const at::Tensor& x, bool training) const override;
+  [[nodiscard]] std::size_t body_stages() const override { return stages_.size(); }
+  [[nodiscard]] at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
+                                     bool training) const override;
+  [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
+  [[nodiscard]] const Linear& head() const override { return head_; }
 
  private:
   struct Stage {

@@ -11,5 +11,8 @@ namespace stoker {
 // Uniform in ± bound, float32; each layer of a network has its own number.
 [[nodiscard]] at::Tensor uniform_weights(at::IntArrayRef shape, double bound, std::uint64_t seed,
                                          std::uint64_t layer);
+// The same with mean 0 and this deviation.
+[[nodiscard]] at::Tensor normal_weights(at::IntArrayRef shape, double deviation, std::uint64_t seed,
+                                        std::uint64_t layer);
 
 }  // namespace stoker

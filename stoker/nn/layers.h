@@ -20,11 +20,14 @@ struct LayerSeed {
 };
 
 struct Convolution {
-  at::Tensor weight;  // (outputs, inputs, side, side), no bias: a BatchNorm follows
+  at::Tensor weight;  // (outputs, inputs / groups, side, side), no bias: a BatchNorm follows
   std::int64_t stride = 1;
+  std::int64_t groups = 1;  // each sees its own share of the inputs
 
   // Padded so that a stride of 1 keeps the size; He's uniform initialisation.
   Convolution(std::int64_t inputs, std::int64_t outputs, std::int64_t side, LayerSeed& seed);
+  // With these weights; the side is odd.
+  explicit Convolution(const at::Tensor& weights);
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void to(const at::Device& device);
@@ -33,9 +36,14 @@ struct Convolution {
 struct BatchNorm {
   at::Tensor weight, bias;                    // learned
   at::Tensor running_mean, running_variance;  // a mean over past batches, for use
+  at::Tensor batches;                         // int64: how many there were, if they are counted
 
   explicit BatchNorm(std::int64_t channels);
-  // In training, normalises by the batch and moves the running statistics.
+  // torchvision's files have this number, so networks that exchange files with it count; nothing
+  // is computed from it.
+  void count_batches();
+  // In training, normalises by the batch and moves the running statistics; Error where a channel
+  // has a single value.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, bool training) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void append_buffers(const std::string& name, std::vector<NamedTensor>& out) const;
@@ -46,9 +54,14 @@ struct Linear {
   at::Tensor weight, bias;  // (outputs, inputs)
 
   Linear(std::int64_t inputs, std::int64_t outputs, LayerSeed& seed);
+  Linear(const at::Tensor& weights, const at::Tensor& biases);
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void to(const at::Device& device);
 };
+
+// Dropout in training: each value of a row becomes 0 with this probability, drawn by the key and
+// the row's number; the others grow so that the mean stays.
+[[nodiscard]] at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& key);
 
 }  // namespace stoker

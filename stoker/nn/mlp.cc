@@ -50,6 +50,25 @@ at::Tensor smoothed_onehot(const at::Tensor& labels, const at::Tensor& logits, d
   return at::full_like(logits, spread).scatter_(1, labels.unsqueeze(1), 1 - smoothing + spread);
 }
 
+struct LossAndSlope {
+  at::Tensor loss;
+  at::Tensor slope;  // by the logits, with the batch's weight
+};
+
+LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+                           const LossOptions& options) {
+  const double scale = options.weight / static_cast<double>(labels.size(0));
+  at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
+  if (options.partner_labels.defined()) {
+    target.mul_(options.own_share)
+        .add_(smoothed_onehot(options.partner_labels, logits, options.smoothing),
+              1 - options.own_share);
+  }
+  const at::Tensor log_probabilities = logits.log_softmax(1);
+  return {.loss = (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0))),
+          .slope = log_probabilities.exp().sub_(target).mul_(scale)};
+}
+
 }  // namespace
 
 Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed)
@@ -68,13 +87,14 @@ std::int64_t Mlp::multiply_adds() const {
   return sum;
 }
 
-std::vector<NamedTensor> Mlp::parameters() const {
-  std::vector<NamedTensor> named;
+std::vector<ModelStage> Mlp::stages() const {
+  std::vector<ModelStage> all;
   for (std::size_t i = 0; i < layers_.weights.size(); ++i) {
-    named.push_back({fmt::format("layers.{}.weight", i), layers_.weights[i]});
-    named.push_back({fmt::format("layers.{}.bias", i), layers_.biases[i]});
+    const std::string name = fmt::format("layers.{}", i);
+    all.push_back(
+        {name, {{name + ".weight", layers_.weights[i]}, {name + ".bias", layers_.biases[i]}}});
   }
-  return named;
+  return all;
 }
 
 void Mlp::move_tensors(const at::Device& device) {
@@ -100,14 +120,23 @@ at::Tensor Mlp::flattened(const at::Tensor& x) const {
                .hint = fmt::format("Begin the sizes with {}", rows.size(1))});
 }
 
-at::Tensor Mlp::forward(const at::Tensor& x) const {
+at::Tensor Mlp::features(const at::Tensor& x) const {
   at::Tensor a = flattened(x);
-  const std::size_t layers = layers_.weights.size();
-  for (std::size_t i = 0; i < layers; ++i) {
-    const at::Tensor z = at::addmm(layers_.biases[i], a, layers_.weights[i]);
-    a = i + 1 < layers ? activate(z) : z;
+  for (std::size_t i = 0; i + 1 < layers_.weights.size(); ++i) {
+    a = activate(at::addmm(layers_.biases[i], a, layers_.weights[i]));
   }
   return a;
+}
+
+at::Tensor Mlp::forward_head(const at::Tensor& features) const {
+  return at::addmm(layers_.biases.back(), features, layers_.weights.back());
+}
+
+at::Tensor Mlp::forward(const at::Tensor& x) const { return forward_head(features(x)); }
+
+void Mlp::add_layer_gradient(std::size_t layer, const at::Tensor& inputs, const at::Tensor& d) {
+  add_gradient(layers_.weights[layer], inputs.t().mm(d));
+  add_gradient(layers_.biases[layer], d.sum(0));
 }
 
 // With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed,
@@ -123,25 +152,21 @@ Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
     sums.push_back(at::addmm(layers_.biases[i], inputs[i], layers_.weights[i]));
     if (i + 1 < layers) inputs.push_back(activate(sums[i]));
   }
-  const at::Tensor& logits = sums.back();
-  const double scale = options.weight / static_cast<double>(labels.size(0));
-  at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
-  if (options.partner_labels.defined()) {
-    target.mul_(options.own_share)
-        .add_(smoothed_onehot(options.partner_labels, logits, options.smoothing),
-              1 - options.own_share);
-  }
-  const at::Tensor log_probabilities = logits.log_softmax(1);
-  const at::Tensor loss =
-      (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0)));
-  at::Tensor d = log_probabilities.exp().sub_(target).mul_(scale);
-  for (std::size_t i = layers; i-- > 0;) {
-    add_gradient(layers_.weights[i], inputs[i].t().mm(d));
-    add_gradient(layers_.biases[i], d.sum(0));
-    if (i > 0) {
+  auto [loss, d] = cross_entropy(sums.back(), labels, options);
+  for (std::size_t i = layers; i-- > frozen();) {
+    add_layer_gradient(i, inputs[i], d);
+    if (i > frozen()) {
       d = d.mm(layers_.weights[i].t()).mul_(activate_prime(sums[i - 1], inputs[i]));
     }
   }
+  return {.logits = sums.back(), .loss = loss};
+}
+
+Model::Pass Mlp::backward_head(const at::Tensor& features, const at::Tensor& labels,
+                               const LossOptions& options) {
+  const at::Tensor logits = forward_head(features);
+  const auto [loss, d] = cross_entropy(logits, labels, options);
+  add_layer_gradient(layers_.weights.size() - 1, features, d);
   return {.logits = logits, .loss = loss};
 }
 

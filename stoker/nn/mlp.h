@@ -31,10 +31,15 @@ class Mlp final : public Model {
   Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed, const ModelInput& input);
 
   [[nodiscard]] std::int64_t multiply_adds() const override;
-  [[nodiscard]] std::vector<NamedTensor> parameters() const override;
+  // Each layer is one.
+  [[nodiscard]] std::vector<ModelStage> stages() const override;
   // Any dimensions of a sample after the first are flattened.
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const override;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) override;
+  [[nodiscard]] at::Tensor features(const at::Tensor& x) const override;
+  [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const override;
+  Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
+                     const LossOptions& options) override;
 
   [[nodiscard]] const LayerSizes& sizes() const noexcept { return sizes_; }
   [[nodiscard]] Activation activation() const noexcept { return activation_; }
@@ -48,6 +53,7 @@ class Mlp final : public Model {
   [[nodiscard]] at::Tensor activate(const at::Tensor& z) const;
   [[nodiscard]] at::Tensor activate_prime(const at::Tensor& z, const at::Tensor& a) const;
   [[nodiscard]] at::Tensor flattened(const at::Tensor& x) const;
+  void add_layer_gradient(std::size_t layer, const at::Tensor& inputs, const at::Tensor& d);
 
   LayerSizes sizes_;
   Activation activation_;

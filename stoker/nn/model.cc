@@ -5,6 +5,42 @@
 #include "stoker/core/error.h"
 
 namespace stoker {
+namespace {
+
+std::vector<NamedTensor> collect(const std::vector<ModelStage>& stages, std::size_t first,
+                                 std::vector<NamedTensor> ModelStage::*which) {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = first; i < stages.size(); ++i) {
+    const std::vector<NamedTensor>& tensors = stages[i].*which;
+    all.insert(all.end(), tensors.begin(), tensors.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> Model::parameters() const {
+  return collect(stages(), 0, &ModelStage::parameters);
+}
+
+std::vector<NamedTensor> Model::buffers() const {
+  return collect(stages(), 0, &ModelStage::buffers);
+}
+
+std::vector<NamedTensor> Model::trainable_parameters() const {
+  return collect(stages(), frozen_, &ModelStage::parameters);
+}
+
+void Model::freeze(std::size_t count) {
+  const std::vector<ModelStage> all = stages();
+  if (count >= all.size()) {
+    throw Error(
+        {.what = "cannot freeze so many stages",
+         .expected = fmt::format("at most {}: {} must learn", all.size() - 1, all.back().name),
+         .found = fmt::format("{}", count)});
+  }
+  frozen_ = count;
+}
 
 std::vector<NamedTensor> all_tensors(const Model& model) {
   std::vector<NamedTensor> all = model.parameters();

@@ -5,7 +5,9 @@
 // changes the model. One thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +29,24 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+// Tensors that learn together, or stay as they are together.
+struct ModelStage {
+  std::string name;  // "layer1"
+  std::vector<NamedTensor> parameters;
+  std::vector<NamedTensor> buffers = {};  // what training changes without a gradient
+};
+
+// Names one batch of one run. What a network draws at random in training is a function of it and of
+// the sample's place in the batch, so there is no generator whose state a checkpoint would need.
+struct DrawKey {
+  std::uint64_t seed = 0;
+  std::uint64_t batch = 0;  // through all epochs
+};
+
 struct LossOptions {
-  double smoothing = 0;  // this share of the target is spread evenly over all classes
-  double weight = 1;     // of this batch among those whose gradients are added up
+  double smoothing = 0;              // this share of the target is spread evenly over all classes
+  double weight = 1;                 // of this batch among those whose gradients are added up
+  std::optional<DrawKey> draw = {};  // for dropout, which is off without it
   // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels
   // counts with the share 1 - own_share. Not defined: no such thing.
   at::Tensor partner_labels = {};
@@ -55,17 +72,37 @@ class Model {
   // Of one sample, forward: by this the number of threads is chosen.
   [[nodiscard]] virtual std::int64_t multiply_adds() const = 0;
 
-  [[nodiscard]] virtual std::vector<NamedTensor> parameters() const = 0;
+  // From the input to the head, which is the last one and a single linear layer.
+  [[nodiscard]] virtual std::vector<ModelStage> stages() const = 0;
+  // Of all stages, in their order.
+  [[nodiscard]] std::vector<NamedTensor> parameters() const;
   // What training changes without a gradient: running statistics.
-  [[nodiscard]] virtual std::vector<NamedTensor> buffers() const { return {}; }
+  [[nodiscard]] std::vector<NamedTensor> buffers() const;
+
+  // The first `count` stages stay as they are: backward() computes no gradient there, and their
+  // batch norms normalise as in use and keep their statistics. Call it before an optimiser takes
+  // the parameters. Throws Error where the head would be frozen too.
+  virtual void freeze(std::size_t count);
+  [[nodiscard]] std::size_t frozen() const noexcept { return frozen_; }
+  // Of the stages that are not frozen: what an optimiser takes.
+  [[nodiscard]] std::vector<NamedTensor> trainable_parameters() const;
 
   // Logits as in use, not in training: nothing of the model changes. `x` is (samples, channels,
   // height, width).
   [[nodiscard]] virtual at::Tensor forward(const at::Tensor& x) const = 0;
   // One pass of training: adds the gradient of the cross entropy against `labels` (int64) to
-  // the parameters' grad().
+  // the trainable parameters' grad().
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
+
+  // What the head sees of `x`, as in use: (samples, features). Where everything but the head is
+  // frozen, training sees the same, so features may be computed once and kept.
+  [[nodiscard]] virtual at::Tensor features(const at::Tensor& x) const = 0;
+  // forward() and backward() of the head alone: forward_head(features(x)) is forward(x).
+  [[nodiscard]] virtual at::Tensor forward_head(const at::Tensor& features) const = 0;
+  virtual Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
+                             const LossOptions& options) = 0;
+
   // Moves every tensor; handles taken before still point to the old ones.
   void to(const at::Device& device) {
     move_tensors(device);
@@ -79,6 +116,7 @@ class Model {
  private:
   std::string architecture_;
   ModelInput input_;
+  std::size_t frozen_ = 0;
   at::Device device_ = c10::DeviceType::CPU;  // where every model starts
 };
 

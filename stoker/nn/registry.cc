@@ -11,6 +11,8 @@
 #include "stoker/core/suggest.h"
 #include "stoker/nn/cnn.h"
 #include "stoker/nn/mlp.h"
+#include "stoker/nn/mobilenet.h"
+#include "stoker/nn/resnet.h"
 
 namespace stoker {
 namespace {
@@ -62,11 +64,36 @@ std::unique_ptr<Model> make_cnn(const ModelFamily& family, const std::string& ar
   return std::make_unique<Cnn>(architecture, *channels, input, seed);
 }
 
+template <int kDepth>
+std::unique_ptr<Model> make_resnet_of_depth(const ModelFamily& family,
+                                            const std::string& architecture,
+                                            std::string_view details, const ModelInput& input,
+                                            std::uint64_t seed) {
+  if (!details.empty()) fail_details(family, architecture);
+  return make_resnet(kDepth, input, seed);
+}
+
+std::unique_ptr<Model> make_mobilenet(const ModelFamily& family, const std::string& architecture,
+                                      std::string_view details, const ModelInput& input,
+                                      std::uint64_t seed) {
+  if (!details.empty()) fail_details(family, architecture);
+  return make_mobilenet_v2(input, seed);
+}
+
 struct Entry {
   ModelFamily family;
   std::unique_ptr<Model> (*make)(const ModelFamily&, const std::string&, std::string_view,
                                  const ModelInput&, std::uint64_t);
 };
+
+// Takes no details.
+ModelFamily torchvision_family(const char* name, const char* parameters) {
+  return {.name = name,
+          .usage = name,
+          .summary = fmt::format("torchvision's, {} million parameters for 1000 classes; takes "
+                                 "coloured pictures of 32x32 and more, any number of classes",
+                                 parameters)};
+}
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
@@ -81,6 +108,11 @@ const std::vector<Entry>& entries() {
                                "channels and number of classes",
                                fmt::join(kSmallCnn, ","))},
        make_cnn},
+      {torchvision_family("resnet18", "11.7"), make_resnet_of_depth<18>},
+      {torchvision_family("resnet34", "21.8"), make_resnet_of_depth<34>},
+      {torchvision_family("resnet50", "25.6"), make_resnet_of_depth<50>},
+      {torchvision_family("resnet101", "44.5"), make_resnet_of_depth<101>},
+      {torchvision_family("mobilenet_v2", "3.5"), make_mobilenet},
   };
   return all;
 }

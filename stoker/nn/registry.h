@@ -1,4 +1,5 @@
-// Models by name: "FAMILY:DETAILS", e.g. "mlp:784,128,10", "mlp:784,256,10:relu", "cnn:small".
+// Models by name: "FAMILY:DETAILS", e.g. "mlp:784,128,10", "mlp:784,256,10:relu", "cnn:small", or
+// "FAMILY" alone, e.g. "resnet18".
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,16 @@ TEST(ModelRegistry, ReadsBackTheNameOfEveryModelItMakes) {
   }
 }
 
+TEST(ModelRegistry, KnowsTorchvisionsNetworksByTheirNames) {
+  const ModelInput photographs = {.image = {.height = 32, .width = 40, .channels = 3},
+                                  .classes = 7};
+  for (const char* name : {"resnet18", "resnet34", "resnet50", "resnet101", "mobilenet_v2"}) {
+    const auto model = make_model(name, photographs, 1);
+    EXPECT_EQ(model->architecture(), name);
+    EXPECT_EQ(model->input(), photographs);
+  }
+}
+
 TEST(ModelRegistry, SigmoidIsThePerceptronsDefault) {
   EXPECT_EQ(dynamic_cast<Mlp&>(*make_model("mlp:784,10", kMnist, 1)).activation(),
             Activation::kSigmoid);
@@ -32,6 +42,10 @@ TEST(ModelRegistry, WrongNamesSayWhatWouldBeRight) {
   };
   EXPECT_NE(message("mpl:784,10").find("Did you mean mlp?"), std::string::npos);
   EXPECT_NE(message("resnet").find("cnn:small"), std::string::npos);
+  EXPECT_NE(message("resnet19").find("Did you mean resnet18?"), std::string::npos);
+  EXPECT_NE(message("resnet18:small").find("expected resnet18"), std::string::npos);
+  EXPECT_NE(message("resnet18").find("at least 32x32x3"), std::string::npos);
+  EXPECT_NE(message("mobilenet_v2").find("found 28x28x1"), std::string::npos);
   EXPECT_NE(message("mlp:784,ten").find("mlp:SIZE"), std::string::npos);
   EXPECT_NE(message("mlp:784,,10").find("mlp:SIZE"), std::string::npos);
   EXPECT_NE(message("mlp:784,128,10:tanh").find(":relu"), std::string::npos);

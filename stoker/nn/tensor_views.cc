@@ -27,6 +27,32 @@ DType dtype_of(const at::Tensor& tensor) {
   STOKER_INVARIANT(false, "no tensor of ours has the type {}", toString(tensor.scalar_type()));
 }
 
+at::ScalarType scalar_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return at::kBool;
+    case DType::kU8:
+      return at::kByte;
+    case DType::kI8:
+      return at::kChar;
+    case DType::kI16:
+      return at::kShort;
+    case DType::kF16:
+      return at::kHalf;
+    case DType::kBf16:
+      return at::kBFloat16;
+    case DType::kI32:
+      return at::kInt;
+    case DType::kF32:
+      return at::kFloat;
+    case DType::kF64:
+      return at::kDouble;
+    case DType::kI64:
+      return at::kLong;
+  }
+  STOKER_INVARIANT(false, "unknown type {}", static_cast<int>(dtype));
+}
+
 std::string describe(DType dtype, std::span<const std::int64_t> shape) {
   return fmt::format("{} ({})", dtype_name(dtype), fmt::join(shape, ", "));
 }
@@ -68,6 +94,14 @@ FileTensors::FileTensors(std::span<const NamedTensor> tensors) {
          .shape = rows.sizes().vec(),
          .bytes = {static_cast<const std::byte*>(rows.const_data_ptr()), rows.nbytes()}});
   }
+}
+
+at::Tensor tensor_of(const TensorView& view) {
+  at::Tensor tensor = at::empty(view.shape, scalar_type_of(view.dtype));
+  STOKER_INVARIANT(tensor.nbytes() == view.bytes.size(), "{}: {} bytes", view.name,
+                   view.bytes.size());
+  if (!view.bytes.empty()) std::memcpy(tensor.data_ptr(), view.bytes.data(), view.bytes.size());
+  return tensor;
 }
 
 void read_tensors(std::span<const NamedTensor> tensors, const SafetensorsFile& file,

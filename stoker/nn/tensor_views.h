@@ -25,6 +25,9 @@ class FileTensors {
   std::vector<TensorView> views_;
 };
 
+// A copy of a file's tensor, which may lie at any address there.
+[[nodiscard]] at::Tensor tensor_of(const TensorView& view);
+
 // Copies values into `tensors`, wherever those lie. Throws Error before anything is changed unless
 // the file has exactly these names, each with the type and shape of the tensor. `path` is for
 // messages.

@@ -95,7 +95,7 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
       std::make_unique<Copy>(Copy{.host = std::move(*host), .batch = {}, .stream = {}, .done = {}});
   const auto copy_tensors = [&] {
     copy->batch = {
-        .pixels = normalised(pixels_of(copy->host).to(device_, /*non_blocking=*/true)),
+        .values = normalised(pixels_of(copy->host).to(device_, /*non_blocking=*/true)),
         .labels = labels_of(copy->host).to(device_, /*non_blocking=*/true, /*copy=*/true),
         .number = copy->host.number()};
   };
@@ -120,7 +120,7 @@ std::optional<DeviceBatch> DeviceBatches::next() {
     held_ = take();
     if (!held_) return std::nullopt;
     return DeviceBatch{
-        .pixels = pixels_of(*held_), .labels = labels_of(*held_), .number = held_->number()};
+        .values = pixels_of(*held_), .labels = labels_of(*held_), .number = held_->number()};
   }
   if (!started_) ahead_ = start_copy();
   started_ = true;
@@ -131,7 +131,7 @@ std::optional<DeviceBatch> DeviceBatches::next() {
     const c10::impl::VirtualGuardImpl guard(device_.type());
     const c10::Stream compute = guard.getStream(device_);
     current->done->block(compute);
-    current->batch.pixels.record_stream(compute);
+    current->batch.values.record_stream(compute);
     current->batch.labels.record_stream(compute);
   }
   ahead_ = start_copy();

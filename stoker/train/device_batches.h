@@ -12,30 +12,25 @@
 #include <ATen/core/Tensor.h>
 
 #include "stoker/pipeline/feed.h"
+#include "stoker/train/batch_stream.h"
 
 namespace stoker {
-
-struct DeviceBatch {
-  at::Tensor pixels;         // (samples, channels, height, width), normalised float32
-  at::Tensor labels;         // int64
-  std::uint64_t number = 0;  // through all epochs
-};
 
 // What a feed for this device must give: floats in host memory for a CPU, else bytes in pinned
 // memory.
 void prepare_feed_for(const at::Device& device, FeedOptions& options);
 
-class DeviceBatches {
+class DeviceBatches final : public BatchStream {
  public:
   // The feed must outlive this object.
   DeviceBatches(Feed& feed, const at::Device& device, const Normalisation& normalisation);
-  ~DeviceBatches();
+  ~DeviceBatches() override;
 
-  // In order; nothing at the end. The tensors are valid until the next call.
-  [[nodiscard]] std::optional<DeviceBatch> next();
-
-  // In which next() waited for the workers.
-  [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
+  [[nodiscard]] std::optional<DeviceBatch> next() override;
+  [[nodiscard]] double waited_seconds() const noexcept override { return waited_seconds_; }
+  [[nodiscard]] std::span<const SampleFault> faults() const noexcept override {
+    return feed_.faults();
+  }
 
  private:
   struct Copy;  // on its way to the device

@@ -27,7 +27,7 @@ Taken take_all(PixelType type, ImageShape shape) {
   DeviceBatches batches(feed, at::kCPU, kNormalisation);
   Taken taken;
   while (const auto batch = batches.next()) {
-    taken.pixels.push_back(batch->pixels.clone());
+    taken.pixels.push_back(batch->values.clone());
     taken.labels.push_back(batch->labels.clone());
     taken.numbers.push_back(batch->number);
   }
@@ -55,7 +55,7 @@ TEST(DeviceBatches, OnACpuNothingIsCopied) {
   DeviceBatches batches(feed, at::kCPU, {});
   const auto batch = batches.next();
   ASSERT_TRUE(batch);
-  EXPECT_FALSE(batch->pixels.storage().resizable()) << "memory of its own";
+  EXPECT_FALSE(batch->values.storage().resizable()) << "memory of its own";
   EXPECT_GT(batches.waited_seconds(), 0);
 }
 

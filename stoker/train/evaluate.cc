@@ -1,5 +1,7 @@
 #include "stoker/train/evaluate.h"
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -12,6 +14,23 @@ namespace {
 
 std::span<const float> floats_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+// Of samples `first` and those after it.
+void tell(const at::Tensor& logits, const at::Tensor& labels_there, std::uint64_t first,
+          const OnPredictions& on_predictions) {
+  const at::Tensor logs = logits.log_softmax(1);
+  const at::Tensor losses =
+      logs.gather(1, labels_there.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
+  const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
+  const at::Tensor labels = labels_there.to(at::kCPU).contiguous();
+  std::vector<std::uint64_t> indices(static_cast<std::size_t>(labels.size(0)));
+  std::iota(indices.begin(), indices.end(), first);
+  on_predictions({.indices = indices,
+                  .labels = {labels.const_data_ptr<std::int64_t>(), indices.size()},
+                  .probabilities = floats_of(probabilities),
+                  .losses = floats_of(losses),
+                  .classes = probabilities.size(1)});
 }
 
 }  // namespace
@@ -27,21 +46,10 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
   prepare_feed_for(model.device(), feed_options);
   Feed feed(source, options.policy, feed_options);
   DeviceBatches batches(feed, model.device(), options.normalisation);
-  std::vector<std::uint64_t> indices;
   std::uint64_t first = 0;  // in order, so indices count up
   while (const auto batch = batches.next()) {
-    const at::Tensor logs = model.forward(batch->pixels).log_softmax(1);
-    const at::Tensor losses =
-        logs.gather(1, batch->labels.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
-    const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
-    const at::Tensor labels = batch->labels.to(at::kCPU);
-    indices.resize(static_cast<std::size_t>(labels.size(0)));
-    for (std::uint64_t& index : indices) index = first++;
-    on_predictions({.indices = indices,
-                    .labels = {labels.const_data_ptr<std::int64_t>(), indices.size()},
-                    .probabilities = floats_of(probabilities),
-                    .losses = floats_of(losses),
-                    .classes = probabilities.size(1)});
+    tell(model.forward(batch->values), batch->labels, first, on_predictions);
+    first += static_cast<std::uint64_t>(batch->labels.size(0));
   }
 }
 
@@ -52,6 +60,22 @@ MetricsResult evaluate(const Model& model, const std::shared_ptr<const Source>& 
     metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
     if (on_predictions) on_predictions(predictions);
   });
+  return metrics.result();
+}
+
+MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
+                                const EvaluateOptions& options) {
+  const at::NoGradGuard no_grad;
+  Metrics metrics({.classes = model.input().classes, .top_k = options.top_k});
+  const std::int64_t samples = set.labels.size(0), step = options.batch_size;
+  for (std::int64_t first = 0; first < samples; first += step) {
+    const std::int64_t count = std::min(step, samples - first);
+    tell(model.forward_head(set.features.narrow(0, first, count)),
+         set.labels.narrow(0, first, count), static_cast<std::uint64_t>(first),
+         [&](const Predictions& predictions) {
+           metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
+         });
+  }
   return metrics.result();
 }
 

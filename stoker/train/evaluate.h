@@ -11,6 +11,7 @@
 #include "stoker/data/source.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
+#include "stoker/train/features.h"
 #include "stoker/train/metrics.h"
 
 namespace stoker {
@@ -42,5 +43,9 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
                                      const std::shared_ptr<const Source>& source,
                                      const EvaluateOptions& options,
                                      const OnPredictions& on_predictions = {});
+
+// The same from kept features (features.h), in batches of the same size, so to the same bits.
+[[nodiscard]] MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
+                                              const EvaluateOptions& options);
 
 }  // namespace stoker

@@ -38,6 +38,11 @@ struct EpochReport {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Before the first step, where features are kept: samples whose features are computed.
+  virtual void features_done(std::uint64_t done, std::uint64_t total) {
+    static_cast<void>(done);
+    static_cast<void>(total);
+  }
   virtual void step_done(const StepReport& report) { static_cast<void>(report); }
   virtual void epoch_done(const EpochReport& report) { static_cast<void>(report); }
   // The state may be saved now: after each step, and after epoch_done where one ended.

@@ -43,6 +43,9 @@ struct TrainOptions {
   std::uint32_t patience = 0;          // end after so many epochs without a better one; 0: never
   std::int64_t top_k = 5;
   std::uint32_t validation_batch_size = 256;
+  // 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
+  // features kept, and only the head is trained; everything else must be frozen.
+  std::uint32_t cached_views = 0;
   bool isolate = false;  // training samples are made in locked-down processes
   OnError on_error = OnError::kStop;
   std::uint64_t max_errors = 100;

@@ -23,7 +23,7 @@ double number_of(const Json& text) {
 }  // namespace
 
 State::State(std::unique_ptr<Model> made, const OptimiserOptions& options)
-    : model(std::move(made)), optimiser(model->parameters(), options) {
+    : model(std::move(made)), optimiser(model->trainable_parameters(), options) {
   clear_sums();
 }
 

@@ -30,6 +30,7 @@ struct BestEpoch {
 };
 
 struct State {
+  // The optimiser takes what is trainable now: freeze stages before.
   State(std::unique_ptr<Model> model, const OptimiserOptions& options);
 
   std::unique_ptr<Model> model;

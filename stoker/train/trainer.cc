@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/train/evaluate.h"
+#include "stoker/train/device_batches.h"
 #include "stoker/train/mixing.h"
 
 namespace stoker {
@@ -63,6 +63,9 @@ TrainOptions checked(const TrainOptions& options) {
   require(options.clip_grad >= 0, "the largest norm of gradients", "0 (any) or more",
           options.clip_grad);
   check_mix(options.mix);
+  const bool mixes = options.mix.mixup_alpha > 0 || options.mix.cutmix_alpha > 0;
+  require(options.cached_views == 0 || !mixes, "mixing kept features",
+          "Mixup and CutMix only with pictures", options.cached_views);
   return options;
 }
 
@@ -73,7 +76,7 @@ struct Trainer::Clock {
   SteadyClock::time_point start = SteadyClock::now();
   std::uint64_t samples_before = 0;  // done before this process took over
   double waited_before = 0;
-  const DeviceBatches& batches;
+  const BatchStream& batches;
 
   [[nodiscard]] double seconds() const { return seconds_since(start); }
   [[nodiscard]] double wait_share() const {
@@ -89,7 +92,13 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       observer_(observer),
       stop_(std::move(stop)),
       plan_(plan_of(feed_options(data, options), data.train->size())),
-      schedule_(options.schedule, run_length(plan_, options)) {}
+      schedule_(options.schedule, run_length(plan_, options)) {
+  if (options.cached_views == 0 || only_head_learns(*state.model)) return;
+  throw Error({.what = "features cannot be kept: they would change while the network learns",
+               .expected = "everything frozen but the head (--freeze all)",
+               .found = fmt::format("{} of {} stages frozen", state.model->frozen(),
+                                    state.model->stages().size())});
+}
 
 std::optional<RunEnd> Trainer::end() const {
   if (state_.cursor.epoch >= options_.epochs) return RunEnd::kAllEpochs;
@@ -114,14 +123,37 @@ Trainer::Group Trainer::next_group() const {
   return group;
 }
 
+FeatureBatches Trainer::kept_features(const FeedOptions& options) const {
+  const std::uint32_t views = std::min(options_.cached_views, options_.epochs);
+  const std::uint64_t total = views * data_.train->size();
+  std::uint64_t done = 0;
+  std::vector<FeatureSet> sets;
+  std::vector<SampleFault> faults;
+  for (std::uint32_t view = 0; view < views; ++view) {
+    sets.push_back(compute_features(
+        *state_.model, data_.train, data_.policy, options, view,
+        [&](std::uint64_t more) { observer_.features_done(done += more, total); }, &faults));
+  }
+  return {std::move(sets), std::move(faults), plan_of(options, data_.train->size()),
+          EpochOrder(data_.train->size(), options_.seed, /*shuffle=*/true)};
+}
+
 RunEnd Trainer::run() {
   if (const auto ended = end()) return *ended;
   FeedOptions from_here = feed_options(data_, options_);
   from_here.begin = state_.cursor;
+  if (options_.cached_views > 0) {
+    FeatureBatches batches = kept_features(from_here);
+    return run_on(batches);
+  }
   const at::Device device = state_.model->device();
   prepare_feed_for(device, from_here);
   Feed feed(data_.train, data_.policy, from_here);
   DeviceBatches batches(feed, device, data_.normalisation);
+  return run_on(batches);
+}
+
+RunEnd Trainer::run_on(BatchStream& batches) {
   while (true) {
     Clock clock{.samples_before = state_.sums.samples,
                 .waited_before = batches.waited_seconds(),
@@ -131,7 +163,7 @@ RunEnd Trainer::run() {
       make_step(batches, next_group());
       observer_.step_done(step_report(epoch, clock));
       const bool epoch_ended = state_.cursor.epoch != epoch;
-      if (epoch_ended) finish_epoch(epoch, clock, feed.faults());
+      if (epoch_ended) finish_epoch(epoch, clock);
       observer_.state_settled(state_, epoch_ended);
       if (const auto ended = end()) return *ended;
       if (stop_ && stop_()) return RunEnd::kStopped;
@@ -139,7 +171,7 @@ RunEnd Trainer::run() {
   }
 }
 
-void Trainer::make_step(DeviceBatches& batches, const Group& group) {
+void Trainer::make_step(BatchStream& batches, const Group& group) {
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
     auto batch = batches.next();
     STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
@@ -156,18 +188,23 @@ void Trainer::make_step(DeviceBatches& batches, const Group& group) {
 Mix Trainer::mix_of(const DeviceBatch& batch) const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
   return draw_mix(options_.mix, options_.seed, static_cast<std::uint32_t>(batch.number / per_epoch),
-                  batch.number % per_epoch, batch_shape(batch.pixels));
+                  batch.number % per_epoch, batch_shape(batch.values));
 }
 
 void Trainer::train_on(DeviceBatch& batch, double weight) {
-  LossOptions loss{.smoothing = options_.smoothing, .weight = weight};
-  const Mix mix = mix_of(batch);
+  LossOptions loss{.smoothing = options_.smoothing,
+                   .weight = weight,
+                   .draw = DrawKey{.seed = options_.seed, .batch = batch.number}};
+  const bool features = options_.cached_views > 0;
+  const Mix mix = features ? Mix{} : mix_of(batch);
   if (mix.kind != Mix::Kind::kNone) {
-    mix_pixels(batch.pixels, mix);
+    mix_pixels(batch.values, mix);
     loss.partner_labels = batch.labels.flip(0);
     loss.own_share = mix.lambda;
   }
-  const Model::Pass pass = state_.model->backward(batch.pixels, batch.labels, loss);
+  Model& model = *state_.model;
+  const Model::Pass pass = features ? model.backward_head(batch.values, batch.labels, loss)
+                                    : model.backward(batch.values, batch.labels, loss);
   EpochSums& sums = state_.sums;
   sums.loss.add_(pass.loss, static_cast<double>(batch.labels.size(0)));
   sums.right.add_(pass.logits.argmax(1).eq(batch.labels).sum());
@@ -184,8 +221,31 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .wait_share = clock.wait_share()};
 }
 
-void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock,
-                           std::span<const SampleFault> faults) {
+EvaluateOptions Trainer::evaluate_options() const {
+  return {.batch_size = options_.validation_batch_size,
+          .workers = options_.workers,
+          .top_k = options_.top_k,
+          .normalisation = data_.normalisation,
+          .policy = data_.validation_policy,
+          .isolate = options_.isolate};
+}
+
+MetricsResult Trainer::validate() {
+  const EvaluateOptions options = evaluate_options();
+  const Model& model = *state_.model;
+  if (!only_head_learns(model)) return evaluate(model, data_.validation, options);
+  if (!validation_features_) {
+    validation_features_ = compute_features(model, data_.validation, options.policy,
+                                            {.workers = options.workers,
+                                             .batch_size = options.batch_size,
+                                             .normalisation = options.normalisation,
+                                             .isolate = options.isolate},
+                                            0);
+  }
+  return evaluate_features(model, *validation_features_, options);
+}
+
+void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
   const auto samples = static_cast<double>(state_.sums.samples);
   EpochReport report{
       .state = state_,
@@ -196,17 +256,11 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock,
       .validation = {},
       .seconds = clock.seconds(),
       .wait_share = clock.wait_share(),
-      .faults = faults};
+      .faults = clock.batches.faults()};
   report.samples_per_second =
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
   const auto start = SteadyClock::now();
-  report.validation = evaluate(*state_.model, data_.validation,
-                               {.batch_size = options_.validation_batch_size,
-                                .workers = options_.workers,
-                                .top_k = options_.top_k,
-                                .normalisation = data_.normalisation,
-                                .policy = data_.validation_policy,
-                                .isolate = options_.isolate});
+  report.validation = validate();
   report.validation_seconds = seconds_since(start);
   report.is_best = !state_.best || report.validation.top1 > state_.best->top1;
   if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};

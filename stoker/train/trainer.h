@@ -16,7 +16,9 @@
 #include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
 #include "stoker/kernels/normalise/normalise.h"
-#include "stoker/train/device_batches.h"
+#include "stoker/train/batch_stream.h"
+#include "stoker/train/evaluate.h"
+#include "stoker/train/features.h"
 #include "stoker/train/observer.h"
 #include "stoker/train/options.h"
 #include "stoker/train/schedule.h"
@@ -50,10 +52,15 @@ class Trainer {
 
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] Group next_group() const;
-  void make_step(DeviceBatches& batches, const Group& group);
+  [[nodiscard]] EvaluateOptions evaluate_options() const;
+  // All views of the training pictures, computed now.
+  [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options) const;
+  RunEnd run_on(BatchStream& batches);
+  void make_step(BatchStream& batches, const Group& group);
   [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
   void train_on(DeviceBatch& batch, double weight);
-  void finish_epoch(std::uint32_t epoch, const Clock& clock, std::span<const SampleFault> faults);
+  void finish_epoch(std::uint32_t epoch, const Clock& clock);
+  [[nodiscard]] MetricsResult validate();
   [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
 
   State& state_;
@@ -63,7 +70,8 @@ class Trainer {
   std::function<bool()> stop_;
   BatchPlan plan_;
   Schedule schedule_;
-  double rate_ = 0;  // of the step made last
+  double rate_ = 0;                                // of the step made last
+  std::optional<FeatureSet> validation_features_;  // where they cannot change
 };
 
 }  // namespace stoker

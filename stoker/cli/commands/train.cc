@@ -3,6 +3,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/place_model.h"
+#include "stoker/cli/recipes.h"
 #include "stoker/cli/run_folder.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_reporter.h"
@@ -13,6 +14,7 @@
 #include "stoker/data/catalog.h"
 #include "stoker/data/subset.h"
 #include "stoker/image/png.h"
+#include "stoker/nn/pretrained.h"
 #include "stoker/nn/registry.h"
 #include "stoker/report/picture_grid.h"
 #include "stoker/train/stop_signals.h"
@@ -26,24 +28,27 @@ namespace fs = std::filesystem;
 // Everything that the flags stand for.
 struct Setup {
   TrainData data;
+  std::string pretrained;  // what was taken from --pretrained
   Placement placement;
   State state;
   CheckpointInterval interval;
 };
 
-std::shared_ptr<const Source> open_validation(const TrainFlags& flags, const DataOptions& options) {
-  if (flags.validation_data.empty()) return open_data(flags.data, Split::kTest, options);
-  return open_data(flags.validation_data, Split::kJudged, options);
+TrainingPair open_pair(const TrainFlags& flags) {
+  const DataOptions options{.pictures = {.limits = flags.limits}};
+  if (flags.validation_data.empty()) {
+    return open_training_pair(flags.data, flags.validation_every, options);
+  }
+  return {.train = open_data(flags.data, Split::kTrain, options),
+          .validation = open_data(flags.validation_data, Split::kJudged, options)};
 }
 
 TrainData open_train_data(TrainFlags& flags) {
-  const DataOptions options{.pictures = {.limits = flags.limits}};
-  auto train = open_data(flags.data, Split::kTrain, options);
+  auto [train, validation] = open_pair(flags);
   flags.normalise.resolve(train->channels());
   if (flags.train_samples > 0) {
     train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
   }
-  const auto validation = open_validation(flags, options);
   check_class_names(train->class_names(), validation->class_names(), flags.data);
   return {.train = train,
           .validation = validation,
@@ -55,16 +60,21 @@ TrainData open_train_data(TrainFlags& flags) {
 // Fails where it must before anything is written.
 Setup set_up(TrainFlags& flags) {
   flags.resolve();
-  for (std::string* data : {&flags.data, &flags.validation_data}) {
+  for (std::string* data : {&flags.data, &flags.validation_data, &flags.pretrained}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
   TrainData data = open_train_data(flags);
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(data.train->class_names().size())};
   auto model = make_model(flags.model, input, flags.train.seed);
+  std::string pretrained;
+  if (!flags.pretrained.empty()) pretrained = load_pretrained(*model, flags.pretrained);
+  model->freeze(flags.frozen_stages(model->stages().size()));
   Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
   flags.train.workers = placement.threads.workers;
+  flags.train.validation_batch_size = default_evaluation_batch(input.image);
   Setup setup{.data = std::move(data),
+              .pretrained = std::move(pretrained),
               .placement = std::move(placement),
               .state = State(std::move(model), flags.optimiser),
               .interval = parse_checkpoint_interval(flags.checkpoint_every)};
@@ -81,6 +91,7 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags, con
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
   set_flag_value(values, "val-data", flags.validation_data);
+  set_flag_value(values, "pretrained", flags.pretrained);
   set_flag_values(values, "mean", flags.normalise.mean);
   set_flag_values(values, "std", flags.normalise.deviation);
   set_flag_value(values, "model", setup.state.model->architecture());
@@ -126,6 +137,12 @@ void draw_first_batch(const fs::path& path, const TrainFlags& flags, const Train
                       .view());
 }
 
+std::int64_t count_of(const std::vector<NamedTensor>& tensors) {
+  std::int64_t count = 0;
+  for (const NamedTensor& named : tensors) count += named.tensor.numel();
+  return count;
+}
+
 void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
   const Source& train = *setup.data.train;
   folder.say(fmt::format("run        {}", folder.path().string()));
@@ -137,6 +154,14 @@ void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
                   setup.data.policy.text().empty() ? "none" : setup.data.policy.text()));
   folder.say(fmt::format("model      {}, {} parameters", setup.state.model->architecture(),
                          parameter_count(*setup.state.model)));
+  if (!setup.pretrained.empty()) {
+    folder.say(fmt::format("weights    {}\n{}", flags.pretrained, setup.pretrained));
+  }
+  const Model& model = *setup.state.model;
+  if (model.frozen() > 0) {
+    folder.say(fmt::format("frozen     {} of {} stages; {} parameters are trained", model.frozen(),
+                           model.stages().size(), count_of(model.trainable_parameters())));
+  }
   const ChosenDevice& device = setup.placement.device;
   folder.say(fmt::format("device     {} ({})", device.device.str(), device.reason));
   folder.say(fmt::format("threads    {}", setup.placement.threads.reason));
@@ -219,6 +244,7 @@ void run(CLI::App& command, TrainFlags& flags) {
     return;
   }
   if (!flags.config.empty()) apply_yaml(command, flags.config);
+  if (!flags.recipe.empty()) apply_recipe(command, flags.recipe);
   Setup setup = set_up(flags);
   RunFolder folder = RunFolder::create(flags.output, flags.experiment, default_name(flags));
   draw_first_batch(folder.path() / "train_batch0.png", flags, setup.data);

@@ -6,6 +6,7 @@
 #include "stoker/core/error.h"
 #include "stoker/data/image_list.h"
 #include "stoker/data/listing_cache.h"
+#include "stoker/data/split.h"
 
 namespace stoker::detail {
 namespace {
@@ -68,6 +69,21 @@ std::shared_ptr<const Source> open_pictures(const fs::path& path, Split split,
                                             const fs::path& cache_folder) {
   return std::make_shared<FolderSource>(
       is_file(path) ? list_file(path, split) : list_folder(path, split, cache_folder), options);
+}
+
+std::optional<TrainingPair> open_unsplit(const fs::path& path, std::uint32_t every,
+                                         const FolderOptions& options,
+                                         const fs::path& cache_folder) {
+  if (!fs::is_directory(path) || is_file(path / "train.txt")) return std::nullopt;
+  const DataSetFolders parts = find_parts(path);
+  if (!parts.validation.empty()) return std::nullopt;
+  if (!parts.test.empty() && !list_images_cached(parts.test, cache_folder).class_names.empty()) {
+    return std::nullopt;
+  }
+  SplitParts split = split_listing(list_images_cached(parts.train, cache_folder), {.every = every});
+  return TrainingPair{
+      .train = std::make_shared<FolderSource>(std::move(split.train), options),
+      .validation = std::make_shared<FolderSource>(std::move(split.validation), options)};
 }
 
 }  // namespace stoker::detail

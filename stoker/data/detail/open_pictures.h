@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "stoker/data/catalog.h"
 
@@ -16,5 +17,12 @@ namespace stoker::detail {
 [[nodiscard]] std::shared_ptr<const Source> open_pictures(
     const std::filesystem::path& path, Split split, const FolderOptions& options,
     const std::filesystem::path& cache_folder);
+
+// Pictures in class folders that have no validation part, divided; nothing where the path is
+// something else.
+[[nodiscard]] std::optional<TrainingPair> open_unsplit(const std::filesystem::path& path,
+                                                       std::uint32_t every,
+                                                       const FolderOptions& options,
+                                                       const std::filesystem::path& cache_folder);
 
 }  // namespace stoker::detail

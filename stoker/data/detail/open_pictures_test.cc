@@ -60,6 +60,16 @@ TEST_F(OpenPictures, TrainingIsNotValidatedOnItself) {
   EXPECT_THAT(refusal("list.txt", Split::kTest), HasSubstr("--val-data"));
 }
 
+TEST_F(OpenPictures, WithoutAValidationPartEveryNthOfAClassValidates) {
+  put({"d/train/cat/1.jpg", "d/train/cat/2.jpg", "d/train/cat/3.jpg", "d/test/9.jpg"});
+  const auto pair = open_unsplit(folder_.path() / "d", 2, {}, "");
+  ASSERT_TRUE(pair.has_value());
+  EXPECT_EQ(pair->train->size(), 1U);
+  EXPECT_EQ(pair->validation->size(), 2U);
+  put({"d/val/cat/4.jpg"});
+  EXPECT_FALSE(open_unsplit(folder_.path() / "d", 2, {}, "").has_value());
+}
+
 TEST_F(OpenPictures, ListsOfASplitAreADataSet) {
   put({"d/cat/1.jpg", "d/dog/2.jpg"});
   put_text("s/train.txt", "#classes\tcat\tdog\n../d/cat/1.jpg\tcat\n");

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
+#include "stoker/io/detail/text.h"
 
 namespace stoker::detail {
 namespace {
@@ -265,20 +266,6 @@ SafetensorsHeader parse_header(std::string_view json, const std::string& file) {
   const bool whole = Json::sax_parse(SharedCursor{&cursor}, SharedCursor{&end}, &handler);
   STOKER_INVARIANT(whole && cursor == end, "whole={} left={}", whole, end - cursor);
   return handler.take();
-}
-
-std::string printable(std::string_view text) {
-  constexpr std::size_t kMostBytes = 160;
-  std::string line = "\"";
-  for (const char c : text.substr(0, kMostBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7F) {
-      line += c;
-    } else {
-      line += fmt::format("\\x{:02x}", byte);
-    }
-  }
-  return line + (text.size() > kMostBytes ? "…\"" : "\"");
 }
 
 }  // namespace stoker::detail

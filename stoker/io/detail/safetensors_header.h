@@ -34,8 +34,4 @@ struct SafetensorsHeader {
 // `json` is what follows the length; `file` is for messages. Throws Error.
 [[nodiscard]] SafetensorsHeader parse_header(std::string_view json, const std::string& file);
 
-// Text of a file for a message: quoted, cut to a line, with anything but ASCII as \xNN, so that a
-// file cannot send commands to a terminal.
-[[nodiscard]] std::string printable(std::string_view text);
-
 }  // namespace stoker::detail

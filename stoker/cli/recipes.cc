@@ -1,0 +1,58 @@
+#include "stoker/cli/recipes.h"
+
+#include "stoker/cli/yaml_flags.h"
+#include "stoker/core/suggest.h"
+
+namespace stoker {
+
+const std::vector<Recipe>& recipes() {
+  static const std::vector<Recipe> all = {
+      {"plates",
+       "the course project: a frozen network whose last layer is trained with Adam, batches of 8, "
+       "the rate times 0.1 every 7 epochs",
+       "aa: plates\n"
+       "val-aa: plates-eval\n"
+       "val-every: 6\n"
+       "batch-size: 8\n"
+       "epochs: 100\n"
+       "opt: adam\n"
+       "lr: 0.001\n"
+       "sched: step\n"
+       "decay-epochs: 7\n"
+       "decay-rate: 0.1\n"
+       "freeze: all\n"},
+      {"finetune", "all of a pretrained network, with AdamW and a cosine",
+       "aa: imagenet-train\n"
+       "val-aa: imagenet-eval\n"
+       "batch-size: 32\n"
+       "epochs: 20\n"
+       "opt: adamw\n"
+       "lr: 0.0003\n"
+       "weight-decay: 0.05\n"
+       "sched: cosine\n"
+       "warmup-epochs: 1\n"
+       "smoothing: 0.1\n"},
+      {"from-scratch", "a new network on many pictures, with SGD, TrivialAugment and Mixup",
+       "aa: random_resized_crop(224),hflip(0.5),trivialaugment\n"
+       "val-aa: imagenet-eval\n"
+       "batch-size: 128\n"
+       "epochs: 90\n"
+       "opt: sgd\n"
+       "lr: 0.05\n"
+       "weight-decay: 0.0001\n"
+       "sched: cosine\n"
+       "warmup-epochs: 5\n"
+       "smoothing: 0.1\n"
+       "mixup: 0.2\n"},
+  };
+  return all;
+}
+
+void apply_recipe(CLI::App& command, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
+  const Recipe& recipe = recipes()[place_of_name(name, names, "recipe")];
+  apply_yaml_text(command, recipe.flags, "recipe " + recipe.name);
+}
+
+}  // namespace stoker

@@ -1,0 +1,21 @@
+// Named settings for training. A recipe gives the flags that were not given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace stoker {
+
+struct Recipe {
+  std::string name;
+  std::string summary;
+  std::string flags;  // YAML: a line for each flag
+};
+[[nodiscard]] const std::vector<Recipe>& recipes();
+
+// Throws Error with all names where there is no such recipe.
+void apply_recipe(CLI::App& command, const std::string& name);
+
+}  // namespace stoker

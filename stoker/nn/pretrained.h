@@ -1,0 +1,17 @@
+// Weights that others have trained, put into a network: safetensors or PyTorch's files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "stoker/nn/model.h"
+
+namespace stoker {
+
+// Copies what the file has into the model. A head of another shape stays as the model has it; of
+// everything else nothing may be missing. Returns what was done, in a few lines. Throws Error where
+// the file is not there (with the name under which it is published), is no file of weights, or does
+// not fit; the model is unchanged then.
+std::string load_pretrained(Model& model, const std::filesystem::path& path);
+
+}  // namespace stoker

@@ -1,0 +1,33 @@
+// Where a training loop gets its batches from: a feed of pictures, or features that were kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <ATen/core/Tensor.h>
+
+#include "stoker/pipeline/faults.h"
+
+namespace stoker {
+
+struct DeviceBatch {
+  // (samples, channels, height, width), normalised float32; or (samples, features) of a stream of
+  // features.
+  at::Tensor values;
+  at::Tensor labels;         // int64
+  std::uint64_t number = 0;  // through all epochs
+};
+
+class BatchStream {
+ public:
+  virtual ~BatchStream() = default;
+  // In order; nothing at the end. The tensors are valid until the next call.
+  [[nodiscard]] virtual std::optional<DeviceBatch> next() = 0;
+  // In which next() waited for the workers.
+  [[nodiscard]] virtual double waited_seconds() const noexcept = 0;
+  // Samples that were replaced in the batches given so far.
+  [[nodiscard]] virtual std::span<const SampleFault> faults() const noexcept = 0;
+};
+
+}  // namespace stoker

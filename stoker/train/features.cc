@@ -1,0 +1,62 @@
+#include "stoker/train/features.h"
+
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "stoker/train/device_batches.h"
+
+namespace stoker {
+
+bool only_head_learns(const Model& model) {
+  return model.frozen() > 0 && model.frozen() + 1 == model.stages().size();
+}
+
+FeatureSet compute_features(const Model& model, const std::shared_ptr<const Source>& source,
+                            const Policy& policy, FeedOptions options, std::uint32_t epoch,
+                            const std::function<void(std::uint64_t)>& on_samples,
+                            std::vector<SampleFault>* faults) {
+  options.shuffle = false;
+  options.begin = {.epoch = epoch, .position = 0};
+  options.epochs = epoch + 1;
+  options.batches_per_epoch = 0;
+  options.drop_last = false;
+  prepare_feed_for(model.device(), options);
+  Feed feed(source, policy, options);
+  DeviceBatches batches(feed, model.device(), options.normalisation);
+  std::vector<at::Tensor> features, labels;
+  while (const auto batch = batches.next()) {
+    features.push_back(model.features(batch->values));
+    labels.push_back(batch->labels.clone());
+    if (on_samples) on_samples(static_cast<std::uint64_t>(batch->labels.size(0)));
+  }
+  if (faults != nullptr) {
+    faults->insert(faults->end(), feed.faults().begin(), feed.faults().end());
+  }
+  return {.features = at::cat(features), .labels = at::cat(labels)};
+}
+
+FeatureBatches::FeatureBatches(std::vector<FeatureSet> views, std::vector<SampleFault> faults,
+                               BatchPlan plan, const EpochOrder& order)
+    : views_(std::move(views)),
+      faults_(std::move(faults)),
+      plan_(std::move(plan)),
+      order_(order.reader()),
+      next_(plan_.first_batch()) {}
+
+std::optional<DeviceBatch> FeatureBatches::next() {
+  if (next_ >= plan_.end_batch()) return std::nullopt;
+  const BatchPlan::Share share = plan_.share(next_);
+  std::vector<std::int64_t> places(share.count);
+  for (std::uint32_t i = 0; i < share.count; ++i) {
+    places[i] = static_cast<std::int64_t>(
+        order_.sample_at(share.epoch, share.first_position + i * plan_.ranks()));
+  }
+  const FeatureSet& view = views_[share.epoch % views_.size()];
+  const at::Tensor chosen = at::tensor(places, at::kLong).to(view.features.device());
+  return DeviceBatch{.values = view.features.index_select(0, chosen),
+                     .labels = view.labels.index_select(0, chosen),
+                     .number = next_++};
+}
+
+}  // namespace stoker

@@ -1,0 +1,74 @@
+#include "stoker/train/features.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "stoker/core/error.h"
+#include "stoker/train/evaluate.h"
+#include "stoker/train/test_runs.h"
+#include "stoker/train/trainer.h"
+
+namespace stoker {
+namespace {
+
+State frozen_state() {
+  at::set_num_threads(1);
+  auto model = make_model("cnn:4,8", {.image = {9, 20, 1}, .classes = 2}, 1);
+  model->freeze(model->stages().size() - 1);
+  return {std::move(model), {.kind = OptimiserKind::kAdam}};
+}
+
+State trained(std::uint32_t views) {
+  State state = frozen_state();
+  TrainOptions options = test::small_options();
+  options.cached_views = views;
+  Observer nobody;
+  Trainer(state, test::made_up_data(), options, nobody).run();
+  return state;
+}
+
+at::Tensor head_of(const State& state) {
+  return state.model->stages().back().parameters.front().tensor;
+}
+
+TEST(Features, AreKeptOnlyWhereNothingButTheHeadLearns) {
+  State state = frozen_state();
+  EXPECT_TRUE(only_head_learns(*state.model));
+  state.model->freeze(1);
+  EXPECT_FALSE(only_head_learns(*state.model));
+  state.model->freeze(0);
+  EXPECT_FALSE(only_head_learns(*state.model));
+  TrainOptions options = test::small_options();
+  options.cached_views = 2;
+  Observer nobody;
+  EXPECT_THROW(Trainer(state, test::made_up_data(), options, nobody), Error);
+}
+
+// With a view for every epoch it is the same training; a convolution may round otherwise in a batch
+// of another make-up.
+TEST(Features, TrainTheHeadAsThePicturesDo) {
+  const State pictures = trained(0);
+  const State kept = trained(test::small_options().epochs);
+  EXPECT_FALSE(at::allclose(head_of(pictures), head_of(frozen_state()), 0, 1e-3));
+  EXPECT_TRUE(at::allclose(head_of(pictures), head_of(kept), 1e-4, 1e-5));
+  EXPECT_TRUE(test::same(kept, trained(100)));  // more views than epochs are not made
+}
+
+TEST(Features, FewerViewsAreSeenAgain) {
+  EXPECT_FALSE(at::allclose(head_of(trained(1)), head_of(trained(0)), 1e-4, 1e-5));
+}
+
+TEST(Features, GiveTheSameValidationToTheBit) {
+  const State state = frozen_state();
+  const TrainData data = test::made_up_data();
+  const EvaluateOptions options{.batch_size = 8, .workers = 2};
+  const MetricsResult pictures = evaluate(*state.model, data.validation, options);
+  const FeatureSet set =
+      compute_features(*state.model, data.validation, {}, {.workers = 2, .batch_size = 8}, 0);
+  const MetricsResult kept = evaluate_features(*state.model, set, options);
+  EXPECT_EQ(pictures.loss, kept.loss);
+  EXPECT_EQ(pictures.confusion, kept.confusion);
+}
+
+}  // namespace
+}  // namespace stoker
