@@ -79,21 +79,27 @@ print(json.dumps({"seconds": time.perf_counter() - begin, "best": best, "last": 
 """
 
 
+def output_of(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[0]} failed: {done.stderr}")
+    return done.stdout
+
+
 def python_side(options, workers):
     command = [sys.executable, "-c", PYTHON, str(options.plates), str(options.weights), options.model, str(options.epochs),
                str(workers)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return json.loads(output_of(command))
 
 
 def stoker_side(options, extra, scratch):
     command = [str(options.stoker), "train", "--data", str(options.plates), "--recipe", "plates", "--model", options.model,
                "--pretrained", str(options.weights), "--epochs", str(options.epochs), "--output", scratch, *extra]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    folder = re.search(r"run +(\S+)", done.stdout).group(1)
+    text = output_of(command)
+    folder = re.search(r"run +(\S+)", text).group(1)
     with open(Path(folder, "results.csv"), encoding="utf-8") as file:
         accuracies = [round(8 * float(row["val_top1"])) for row in csv.DictReader(file)]
-    seconds = float(re.search(r"time +([0-9.]+) s", done.stdout).group(1))
+    seconds = float(re.search(r"time +([0-9.]+) s", text).group(1))
     return {"seconds": seconds, "best": max(accuracies), "last": accuracies[-1]}
 
 
