@@ -40,7 +40,7 @@ double samples_per_second(const std::string& architecture) {
   at::set_num_threads(
       split_threads(cpu_budget(), {.multiply_adds = model->multiply_adds() * kBatch}).compute);
   const std::vector<DeviceBatch> batches = batches_in_memory(source);
-  Optimiser optimiser(model->parameters(), {});
+  Optimiser optimiser(model->stages(), {});
   std::chrono::steady_clock::time_point start;
   for (int step = -kWarmUp; step < kSteps; ++step) {
     if (step == 0) start = std::chrono::steady_clock::now();

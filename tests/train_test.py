@@ -440,6 +440,69 @@ class Photographs(Case):
         self.assertTrue((self.output / "toomany" / "errors.csv").exists())
 
 
+@needs_mnist
+class Recipes(Case):
+    BASE = ["train", "--data", "mnist", "--train-samples", "4000", "--seed", "2"]
+
+    def train(self, name, *extra, model="cnn:small"):
+        must(*self.BASE, "--model", model, "--output", self.output, "--experiment", name, *extra)
+        return self.output / name
+
+    def test_a_chosen_rate_trains_better_than_a_hundredth_of_it(self):
+        perceptron = ["--opt", "adam", "--epochs", "1"]
+        auto = self.train("auto", *perceptron, "--lr", "auto", "--batch-size", "auto", model="mlp:784,64,10:relu")
+        settings = dict(line.split(": ") for line in (auto / "args.yaml").read_text().splitlines() if ": " in line)
+        rate, batch = float(settings["lr"].strip('"')), int(settings["batch-size"])
+        self.assertIn("learning rate", (auto / "log.txt").read_text())
+        self.assertTrue((auto / "lr_range.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertGreater(len((auto / "lr_range.csv").read_text().splitlines()), 20)
+        low = self.train("low", *perceptron, "--lr", str(rate / 100), "-b", str(batch), model="mlp:784,64,10:relu")
+        self.assertGreater(float(rows(auto)[0]["val_top1"]), float(rows(low)[0]["val_top1"]) + 0.1)
+
+    def test_an_average_is_what_is_saved_and_validated(self):
+        plain = self.train("plain", "--epochs", "2")
+        average = self.train("average", "--epochs", "2", "--model-ema", "--model-ema-decay", "0.9")
+        self.assertEqual([row["train_loss"] for row in rows(plain)], [row["train_loss"] for row in rows(average)])
+        self.assertNotEqual(weights(plain), weights(average))
+        done = must("eval", "mnist", "--weights", average / "weights" / "last.safetensors", "--json")
+        self.assertAlmostEqual(json.loads(done.stdout)["top1"], float(rows(average)[-1]["val_top1"]), places=6)
+
+    def test_bfloat16_learns_too(self):
+        folder = self.train("bf16", "--epochs", "2", "--amp", "--opt", "adam", "--lr", "0.003")
+        self.assertIn("bfloat16", (folder / "log.txt").read_text())
+        self.assertGreater(float(rows(folder)[-1]["val_top1"]), 0.9)
+
+    def test_balanced_classes_and_weights_change_the_run_and_workers_do_not(self):
+        plain = self.train("even", "--epochs", "1")
+        for name, extra in (("sampler", ["--sampler", "balanced"]), ("weights", ["--class-weights", "balanced"])):
+            one = self.train(name + "1", "--epochs", "1", *extra, "-j", "1")
+            two = self.train(name + "3", "--epochs", "1", *extra, "-j", "3")
+            self.assertEqual(weights(one), weights(two))
+            self.assertNotEqual(weights(one), weights(plain))
+
+    def test_top_losses_and_views(self):
+        folder = self.train("seen", "--epochs", "1")
+        best = folder / "weights" / "best.safetensors"
+        plain = json.loads(must("eval", "mnist", "--weights", best, "--json", "--top-losses", self.output / "worst.png",
+                                "--top-losses-count", "6").stdout)
+        self.assertTrue((self.output / "worst.png").read_bytes().startswith(b"\x89PNG"))
+        shifted = json.loads(must("eval", "mnist", "--weights", best, "--json", "--tta", "4", "--tta-aa",
+                                  "shift(-1,1)").stdout)
+        self.assertNotEqual(shifted["loss"], plain["loss"])
+        again = json.loads(must("eval", "mnist", "--weights", best, "--json", "--tta", "4", "--tta-aa", "shift(-1,1)",
+                                "-j", "3").stdout)
+        self.assertEqual(shifted, again)
+
+    def test_short_epochs_are_saved_rarely_and_the_last_always(self):
+        folder = self.train("short", "--epochs", "30", "--batches-per-epoch", "1", model="mlp:784,2000,2000,10")
+        self.assertLess(len(checkpoints(folder)), 3)
+        self.assertEqual(int(checkpoints(folder)[-1].stem.split("-")[1]), 30)
+        top1 = [float(row["val_top1"]) for row in rows(folder)]
+        for which, expected in (("last", top1[-1]), ("best", max(top1))):
+            done = must("eval", "mnist", "--weights", folder / "weights" / f"{which}.safetensors", "--json")
+            self.assertAlmostEqual(json.loads(done.stdout)["top1"], expected, places=6)
+
+
 class WrongWords(Case):
     def expect(self, code, *words, arguments):
         done = run(*arguments, "--output", self.output / "refused") if arguments[0] == "train" else run(*arguments)
@@ -460,7 +523,10 @@ class WrongWords(Case):
         self.expect(1, "auto, cpu, cuda", arguments=[*base, "cnn:small", "--device", "gpu"])
         self.expect(1, "args.yaml", arguments=["train", "--resume", "/nonexistent"])
         self.expect(1, "No such file", arguments=["train", "--config", "/nonexistent.yaml"])
-        self.expect(2, "--batch-size", arguments=[*base, "cnn:small", "-b", "0"])
+        self.expect(1, "--batch-size", "or auto", arguments=[*base, "cnn:small", "-b", "0"])
+        self.expect(1, "--lr", "or auto", arguments=[*base, "cnn:small", "--lr", "fast"])
+        self.expect(1, "float32 alone", arguments=[*base, "mlp:784,128,10", "--amp"])
+        self.expect(1, "bfloat16 on a CPU", arguments=[*base, "cnn:small", "--amp", "--amp-dtype", "float16", "--device", "cpu"])
         self.expect(1, "a FILE, or --compare", arguments=["info"])
         self.assertEqual(list(self.output.glob("refused/*")), [], "a refused run leaves nothing")
 

@@ -18,6 +18,16 @@ void check_image_shape(const ModelCard& card, const ImageShape& shape, const std
                .found = shape_text(shape)});
 }
 
+void add_views(EvaluateOptions& options, const ModelFlags& flags) {
+  if (flags.views == 1) return;
+  Policy policy = Policy::parse(flags.view_policy);
+  const std::string framing = options.policy.text();
+  if (policy.framing() == nullptr && !framing.empty()) {
+    policy = Policy::parse(framing + "," + flags.view_policy);
+  }
+  options.more_views.assign(flags.views - 1, policy);
+}
+
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& command) {
@@ -31,6 +41,16 @@ void ModelFlags::add_to(CLI::App& command) {
       .add_option("-b,--batch-size", evaluate.batch_size,
                   "samples a batch; 0: 256 small pictures or 32 photographs")
       ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command
+      .add_option("--tta", views,
+                  "test-time augmentation: the mean over so many versions of each picture, the "
+                  "picture itself and others made by --tta-aa")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command
+      .add_option("--tta-aa", view_policy,
+                  "what makes the other versions; where it gives no size, after the usual framing")
       ->capture_default_str();
   add_max_pixels_flag(command, limits);
   command.add_flag("--isolate", evaluate.isolate,
@@ -51,6 +71,7 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   if (flags.needs_labels || !opened.source->class_names().empty()) {
     check_class_names(card.class_names, opened.source->class_names(), flags.weights);
   }
+  add_views(opened.options, flags);
   std::uint32_t& batch = opened.options.batch_size;
   if (batch == 0) batch = default_evaluation_batch(card.input.image);
   const Placement placed = place_model(*opened.loaded.model, flags.compute, batch);

@@ -16,6 +16,8 @@ namespace stoker {
 struct ModelFlags {
   std::string data, weights;
   std::string split = "test";
+  std::uint32_t views = 1;  // test-time augmentation
+  std::string view_policy = "hflip(1)";
   DecodeLimits limits;
   ComputeFlags compute;
   EvaluateOptions evaluate = {.batch_size = 0};

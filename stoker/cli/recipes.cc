@@ -31,9 +31,13 @@ const std::vector<Recipe>& recipes() {
        "weight-decay: 0.05\n"
        "sched: cosine\n"
        "warmup-epochs: 1\n"
-       "smoothing: 0.1\n"},
+       "smoothing: 0.1\n"
+       "layer-decay: 0.75\n"
+       "model-ema: true\n"
+       "model-ema-decay: 0.99\n"
+       "model-ema-warmup: true\n"},
       {"from-scratch", "a new network on many pictures, with SGD, TrivialAugment and Mixup",
-       "aa: random_resized_crop(224),hflip(0.5),trivialaugment\n"
+       "aa: random_resized_crop(224),hflip(0.5),trivialaugment,erase(0.1)\n"
        "val-aa: imagenet-eval\n"
        "batch-size: 128\n"
        "epochs: 90\n"

@@ -20,6 +20,18 @@ void require_given(const std::string& value, const char* flag, const std::string
                .hint = "Give it on the command line or in a --config file"});
 }
 
+// Of a flag that may also be "auto".
+template <class T>
+T number_of(const std::string& text, const char* flag, T least, T most) {
+  T number{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec == std::errc{} && read.ptr == end && number >= least && number <= most) return number;
+  throw Error({.what = fmt::format("--{} does not fit", flag),
+               .expected = fmt::format("a number from {} to {}, or auto", least, most),
+               .found = fmt::format("\"{}\"", text)});
+}
+
 void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command
       .add_option("--data", flags.data,
@@ -52,8 +64,14 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
   flags.normalise.add_to(command);
   add_max_pixels_flag(command, flags.limits);
-  command.add_option("-b,--batch-size", flags.train.batch_size, "samples a batch")
-      ->check(CLI::Range(1, 1 << 24))
+  command
+      .add_option("-b,--batch-size", flags.batch_size,
+                  "samples a batch; auto: tries what suits the machine")
+      ->capture_default_str();
+  command
+      .add_option("--sampler", flags.sampler,
+                  "balanced: pictures of rarer classes come again until all classes are as large")
+      ->check(CLI::IsMember({"shuffle", "balanced"}))
       ->capture_default_str();
   command
       .add_option("--batches-per-epoch", flags.train.batches_per_epoch,
@@ -72,6 +90,10 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
   command
       .add_option("--freeze", flags.freeze,
                   "what stays as it is: all (but the last layer), none, or the first N stages")
+      ->capture_default_str();
+  command
+      .add_option("--unfreeze-epoch", flags.train.unfreeze_epoch,
+                  "after so many epochs, what is frozen learns too; 0: never")
       ->capture_default_str();
   command
       .add_option("--features", flags.features,
@@ -98,6 +120,19 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--smoothing", flags.train.smoothing, "label smoothing")
       ->capture_default_str();
   command
+      .add_option("--class-weights", flags.class_weights,
+                  "of the loss: balanced counts rarer classes more")
+      ->check(CLI::IsMember({"none", "balanced"}))
+      ->capture_default_str();
+  command.add_flag("--model-ema", flags.average,
+                   "validate and save a moving average of the weights");
+  command
+      .add_option("--model-ema-decay", flags.average_options.decay,
+                  "what stays of the average in a step")
+      ->capture_default_str();
+  command.add_flag("--model-ema-warmup", flags.average_options.warmup,
+                   "a lower decay in the first steps");
+  command
       .add_option("--patience", flags.train.patience,
                   "end after so many epochs without a better top-1; 0: never")
       ->capture_default_str();
@@ -122,6 +157,10 @@ void add_optimiser_flags(CLI::App& command, TrainFlags& flags) {
       .add_option("--weight-decay", optimiser.weight_decay,
                   "of weights; biases and norms have none")
       ->capture_default_str();
+  command
+      .add_option("--layer-decay", optimiser.layer_decay,
+                  "each stage learns at this share of the next one's rate")
+      ->capture_default_str();
   command.add_option("--clip-grad", flags.train.clip_grad, "largest norm of gradients; 0: any")
       ->capture_default_str();
   command
@@ -132,7 +171,9 @@ void add_optimiser_flags(CLI::App& command, TrainFlags& flags) {
 
 void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
   ScheduleOptions& schedule = flags.train.schedule;
-  command.add_option("--lr", schedule.lr, "learning rate, the largest of the schedule")
+  command
+      .add_option("--lr", flags.lr,
+                  "learning rate, the largest of the schedule; auto: tries which suits")
       ->capture_default_str();
   command.add_option("--sched", flags.sched, fmt::format("{}", fmt::join(schedule_names(), ", ")))
       ->capture_default_str();
@@ -155,6 +196,12 @@ void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
 
 void add_run_flags(CLI::App& command, TrainFlags& flags) {
   flags.compute.add_to(command);
+  command.add_flag("--amp", flags.amp, "convolutions and products in --amp-dtype");
+  command
+      .add_option("--amp-dtype", flags.amp_type,
+                  "bfloat16, or float16 with scaled gradients (CUDA)")
+      ->check(CLI::IsMember({"bfloat16", "float16"}))
+      ->capture_default_str();
   command
       .add_option("--on-error", flags.on_error,
                   "a sample that cannot be made: stop, or skip: the next one takes its place")
@@ -172,7 +219,8 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
   command
       .add_option("--checkpoint-every", flags.checkpoint_every,
-                  "how often to save all that is needed to go on: 50steps, 5min, 1epoch")
+                  "how often to save all that is needed to go on: 50steps, 5min, 1epoch; auto: "
+                  "after an epoch, as long as saving takes under 5 % of the time")
       ->capture_default_str();
   command.add_option("--keep", flags.keep, "how many checkpoints stay")
       ->check(CLI::Range(1, 1 << 20))
@@ -201,6 +249,11 @@ void TrainFlags::resolve() {
                 fmt::format("a data set, e.g. --data {}", known_data_names().front()));
   require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
   optimiser.kind = parse_optimiser_kind(opt);
+  if (batch_size != "auto") {
+    constexpr std::uint32_t kMostSamples = 1 << 24;
+    train.batch_size = number_of(batch_size, "batch-size", std::uint32_t{1}, kMostSamples);
+  }
+  if (lr != "auto") train.schedule.lr = number_of(lr, "lr", 0.0, 1e6);
   train.schedule.sched = parse_schedule_kind(sched);
   train.cached_views = features == "cached" ? views : 0;
   train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
@@ -208,6 +261,10 @@ void TrainFlags::resolve() {
   train.on_stall = [](const std::string& sample, double seconds) {
     fmt::print(stderr, "\na worker has been busy with {} for {:.0f} s\n", sample, seconds);
   };
+}
+
+AverageOptions TrainFlags::averaging() const {
+  return average ? average_options : AverageOptions{};
 }
 
 std::size_t TrainFlags::frozen_stages(std::size_t stages) const {

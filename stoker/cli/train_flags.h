@@ -23,6 +23,12 @@ struct TrainFlags {
   std::uint32_t validation_every = 0;
   std::string recipe, pretrained;
   std::string freeze = "none", features = "fresh";
+  std::string class_weights = "none", sampler = "shuffle";
+  std::string batch_size = "64", lr = "0.1";  // or auto
+  bool amp = false;
+  std::string amp_type = "bfloat16";
+  bool average = false;
+  AverageOptions average_options = {.decay = 0.9998};
   std::uint32_t views = 10;
   std::string opt = "sgd", sched = "cosine";
   NormaliseFlags normalise;
@@ -32,13 +38,17 @@ struct TrainFlags {
   std::string on_error = "stop";
   ComputeFlags compute;
   std::string output = "runs", experiment;
-  std::string checkpoint_every = "1epoch";
+  std::string checkpoint_every = "auto";
   int keep = 2;
   std::string config, resume;
 
   void add_to(CLI::App& command);
   // Checks what flags alone cannot: names, and that what must be given is given.
   void resolve();
+  // What --model-ema asks for; a decay of 0: nothing.
+  [[nodiscard]] AverageOptions averaging() const;
+  // "float32", "bfloat16" or "float16"
+  [[nodiscard]] std::string precision() const { return amp ? amp_type : "float32"; }
   // How many of a network's stages, the head counted, --freeze means. Throws Error where there are
   // fewer.
   [[nodiscard]] std::size_t frozen_stages(std::size_t stages) const;

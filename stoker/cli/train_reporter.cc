@@ -75,9 +75,10 @@ void TrainReporter::epoch_done(const EpochReport& report) {
       epoch_label(report.epoch, subject_.epochs), report.train_loss, 100 * report.train_top1,
       v.loss, 100 * v.top1, report.is_best ? " *" : "  ", report.seconds, report.samples_per_second,
       100 * report.wait_share));
-  save_weights(report);
+  note_results(report);
+  is_over_ = report.is_last;
+  if (is_over_ || saving_.is_due()) write_results();
   table_.add(report.epoch, row(report));
-  draw_confusion(report);
   write_faults(report.faults);
   if (report.faults.size() == replaced_) return;
   replaced_ = report.faults.size();
@@ -91,26 +92,64 @@ void TrainReporter::write_faults(std::span<const SampleFault> faults) const {
                    "list of errors");
 }
 
-void TrainReporter::save_weights(const EpochReport& report) const {
-  const Model& model = *report.state.model;
-  save_model(folder_.last_weights(), model, subject_.class_names, subject_.preprocessing);
-  if (report.is_best) {
-    save_model(folder_.best_weights(), model, subject_.class_names, subject_.preprocessing);
+// Tensors that never change are shared with the model.
+std::vector<NamedTensor> TrainReporter::copy_of_weights(const Model& model) const {
+  std::vector<NamedTensor> all;
+  const std::vector<ModelStage> stages = model.stages();
+  for (const bool buffers : {false, true}) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      for (const NamedTensor& t : buffers ? stages[i].buffers : stages[i].parameters) {
+        const bool fixed = i < subject_.fixed_stages;
+        all.push_back({t.name, t.tensor.detach().to(at::kCPU, t.tensor.scalar_type(),
+                                                    /*non_blocking=*/false, /*copy=*/!fixed)});
+      }
+    }
   }
+  return all;
 }
 
-void TrainReporter::draw_confusion(const EpochReport& report) const {
-  constexpr std::size_t kMostClasses = 1000;  // more would be a picture that nobody can read
-  if (report.validation.confusion.empty() || subject_.class_names.size() > kMostClasses) return;
-  const std::string title =
+void TrainReporter::note_results(const EpochReport& report) {
+  if (!unwritten_) unwritten_.emplace();
+  unwritten_->last = copy_of_weights(*report.state.model);
+  if (report.is_best) unwritten_->best = unwritten_->last;
+  unwritten_->confusion = report.validation.confusion;
+  unwritten_->title =
       fmt::format("epoch {}: {:.2f} % right", report.epoch + 1, 100 * report.validation.top1);
-  write_png(
-      folder_.path() / "confusion_matrix.png",
-      confusion_matrix(report.validation.confusion, subject_.class_names, {.title = title}).view());
 }
 
+void TrainReporter::write_results() {
+  if (!unwritten_) return;
+  saving_.run([&] {
+    save_model(folder_.last_weights(), subject_.card, unwritten_->last);
+    if (!unwritten_->best.empty()) {
+      save_model(folder_.best_weights(), subject_.card, unwritten_->best);
+    }
+    draw_confusion();
+  });
+  unwritten_.reset();
+}
+
+void TrainReporter::draw_confusion() const {
+  constexpr std::size_t kMostClasses = 1000;  // more would be a picture that nobody can read
+  const std::vector<std::string>& names = subject_.card.class_names;
+  if (unwritten_->confusion.empty() || names.size() > kMostClasses) return;
+  write_png(folder_.path() / "confusion_matrix.png",
+            confusion_matrix(unwritten_->confusion, names, {.title = unwritten_->title}).view());
+}
+
+// What a checkpoint follows from is on the disk before it.
 void TrainReporter::state_settled(const State& state, bool epoch_ended) {
-  checkpoints_.after_step(state, epoch_ended);
+  if (!is_over_ && !checkpoints_.is_due(state, epoch_ended)) return;
+  write_results();
+  checkpoints_.save(state);
+}
+
+void TrainReporter::batch_split(std::uint32_t parts) {
+  if (progress_) progress_->clear();
+  folder_.say(fmt::format(
+      "memory     a batch does not fit: it is computed in {} parts from now on, whose gradients "
+      "make one step",
+      parts));
 }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ class TrainReporter final : public Observer {
   struct Subject {
     std::uint32_t epochs = 0;
     std::int64_t top_k = 5;
-    std::vector<std::string> class_names;
-    Preprocessing preprocessing;
+    ModelCard card;                // of the weights
+    std::size_t fixed_stages = 0;  // that never learn
   };
   // Folder and checkpoints must outlive it.
   TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subject subject);
@@ -28,6 +29,7 @@ class TrainReporter final : public Observer {
   // For a run that goes on: the epochs before are in the table already.
   void resume_at(const Cursor& cursor) { table_.read_rows_before(cursor.epoch); }
 
+  void batch_split(std::uint32_t parts) override;
   void step_done(const StepReport& report) override;
   void features_done(std::uint64_t done, std::uint64_t total) override;
   void epoch_done(const EpochReport& report) override;
@@ -36,9 +38,19 @@ class TrainReporter final : public Observer {
   // errors.csv, where samples were replaced.
   void write_faults(std::span<const SampleFault> faults) const;
 
+  // Weights and pictures of the last epoch and the best one, where they are not written yet.
+  void write_results();
+
  private:
-  void save_weights(const EpochReport& report) const;
-  void draw_confusion(const EpochReport& report) const;
+  // Of an epoch that is over: what is written now or, where epochs are short, with a later one.
+  struct Unwritten {
+    std::vector<NamedTensor> last, best;  // best is empty where an earlier epoch was better
+    std::vector<std::int64_t> confusion;
+    std::string title;  // of its picture
+  };
+  void note_results(const EpochReport& report);
+  [[nodiscard]] std::vector<NamedTensor> copy_of_weights(const Model& model) const;
+  void draw_confusion() const;
 
   RunFolder& folder_;
   Checkpointing& checkpoints_;
@@ -46,6 +58,9 @@ class TrainReporter final : public Observer {
   ResultsTable table_;
   std::unique_ptr<Progress> progress_;
   std::size_t replaced_ = 0;  // faults that were told
+  std::optional<Unwritten> unwritten_;
+  Pace saving_{kSavingShare};
+  bool is_over_ = false;
 };
 
 }  // namespace stoker

@@ -22,8 +22,8 @@ std::uint64_t checked(std::uint64_t samples, std::uint64_t available) {
 }  // namespace
 
 Subset::Subset(std::shared_ptr<const Source> source, std::uint64_t samples, std::uint64_t seed)
-    : source_(std::move(source)),
-      size_(checked(samples, source_->size())),
-      order_(source_->size(), seed, kChoiceEpoch) {}
+    : SourceView(std::move(source)),
+      size_(checked(samples, this->source().size())),
+      order_(this->source().size(), seed, kChoiceEpoch) {}
 
 }  // namespace stoker

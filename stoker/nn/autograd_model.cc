@@ -6,8 +6,22 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/autocast.h"
 
 namespace stoker {
+namespace {
+
+at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& labels,
+                     const LossOptions& options) {
+  const auto sum_or_mean = [&](std::int64_t reduction) {
+    return at::cross_entropy_loss(outputs, labels, options.class_weights, reduction,
+                                  /*ignore_index=*/-100, options.smoothing);
+  };
+  if (!options.class_weights.defined()) return sum_or_mean(at::Reduction::Mean);
+  return sum_or_mean(at::Reduction::Sum) / labels.size(0);  // LibTorch's mean divides by weights
+}
+
+}  // namespace
 
 at::Tensor AutogradModel::prepared(const at::Tensor& x) const {
   check_same_device(device(), x.device());
@@ -35,7 +49,7 @@ void AutogradModel::freeze(std::size_t count) {
   }
 }
 
-at::Tensor AutogradModel::run_body(const at::Tensor& x, bool training) const {
+at::Tensor AutogradModel::feature_map(const at::Tensor& x, bool training) const {
   const at::AutoGradMode grad(training);
   at::Tensor a = x;
   for (std::size_t stage = 0; stage < body_stages(); ++stage) {
@@ -43,7 +57,7 @@ at::Tensor AutogradModel::run_body(const at::Tensor& x, bool training) const {
     const at::AutoGradMode stage_grad(learns);
     a = run_stage(stage, a, learns);
   }
-  return pooled(a);
+  return a;
 }
 
 void AutogradModel::check_features(const at::Tensor& features) const {
@@ -59,36 +73,68 @@ at::Tensor AutogradModel::forward(const at::Tensor& x) const { return forward_he
 
 at::Tensor AutogradModel::features(const at::Tensor& x) const {
   const at::NoGradGuard no_grad;
-  return run_body(prepared(x), false);
+  const Autocast autocast(device(), precision());
+  return pooled(feature_map(prepared(x), false)).to(at::kFloat);
 }
 
 at::Tensor AutogradModel::forward_head(const at::Tensor& features) const {
   check_features(features);
   const at::NoGradGuard no_grad;
-  return head()(features);
+  const Autocast autocast(device(), precision());
+  return head()(features).to(at::kFloat);
 }
 
 Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& labels,
                                     const LossOptions& options) {
-  return backward_head(run_body(prepared(x), true), labels, options);
+  at::Tensor features;
+  {
+    const at::AutoGradMode grad(true);
+    const Autocast autocast(device(), precision());
+    features = pooled(feature_map(prepared(x), true));
+  }
+  return backward_head(features, labels, options);
+}
+
+at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
+                                       const std::optional<DrawKey>& draw) const {
+  const Autocast autocast(device(), precision());
+  const bool drops = dropout() > 0 && draw;
+  return head()(drops ? dropped(features, dropout(), *draw) : features).to(at::kFloat);
 }
 
 Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::Tensor& labels,
                                          const LossOptions& options) {
   check_features(features);
   const at::AutoGradMode grad(true);
-  const bool drops = dropout() > 0 && options.draw;
-  const at::Tensor outputs = head()(drops ? dropped(features, dropout(), *options.draw) : features);
-  const auto against = [&](const at::Tensor& wanted) {
-    return at::cross_entropy_loss(outputs, wanted, {}, at::Reduction::Mean, /*ignore_index=*/-100,
-                                  options.smoothing);
-  };
-  at::Tensor loss = against(labels);
+  const at::Tensor outputs = head_outputs(features, options.draw);
+  at::Tensor loss = mean_loss(outputs, labels, options);
   if (options.partner_labels.defined()) {
-    loss = loss * options.own_share + against(options.partner_labels) * (1 - options.own_share);
+    loss = loss * options.own_share +
+           mean_loss(outputs, options.partner_labels, options) * (1 - options.own_share);
   }
   (options.weight == 1 ? loss : loss * options.weight).backward();
   return {.logits = outputs.detach(), .loss = loss.detach()};
+}
+
+// What each place of the map adds to the class's output. For a head behind a mean over the map that
+// is Grad-CAM; for one that sees places apart, slopes must not be averaged (HiResCAM).
+at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor& classes) const {
+  at::Tensor map;
+  {
+    const at::NoGradGuard no_grad;
+    const Autocast autocast(device(), precision());
+    map = feature_map(prepared(x), false).to(at::kFloat).contiguous();
+  }
+  const at::AutoGradMode grad(true);
+  map.requires_grad_(true);
+  const at::Tensor outputs = head()(pooled(map));
+  const std::vector<at::Tensor> only_the_map = {map};
+  outputs.gather(1, classes.unsqueeze(1))
+      .sum()
+      .backward({}, /*retain_graph=*/false, /*create_graph=*/false, at::TensorList(only_the_map));
+  const at::NoGradGuard no_grad;
+  const at::Tensor heat = (map.detach() * map.grad()).sum(1).relu();
+  return heat / heat.amax({1, 2}, /*keepdim=*/true).clamp_min(1e-12);
 }
 
 }  // namespace stoker

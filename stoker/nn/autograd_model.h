@@ -17,6 +17,9 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const final;
   Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
                      const LossOptions& options) final;
+  [[nodiscard]] at::Tensor class_activation(const at::Tensor& x,
+                                            const at::Tensor& classes) const final;
+  void compute_in(Precision precision) final { precision_ = precision; }
 
  protected:
   // Tensors lie on the model's device, in the order sample, row, column, channel.
@@ -31,7 +34,10 @@ class AutogradModel : public Model {
 
  private:
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
-  [[nodiscard]] at::Tensor run_body(const at::Tensor& x, bool training) const;
+  // What the last stage of the body gives.
+  [[nodiscard]] at::Tensor feature_map(const at::Tensor& x, bool training) const;
+  [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
+                                        const std::optional<DrawKey>& draw) const;
   void check_features(const at::Tensor& features) const;
 };
 

@@ -124,8 +124,8 @@ at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& ke
   at::Tensor factors = at::empty(rows.sizes(), at::kFloat);
   auto* factor = factors.data_ptr<float>();
   for (std::int64_t row = 0; row < rows.size(0); ++row) {
-    Rng rng({.seed = key.seed, .epoch = static_cast<std::uint32_t>(row), .sample = key.batch},
-            kDropoutStream);
+    const std::uint32_t place = key.first_place + static_cast<std::uint32_t>(row);
+    Rng rng({.seed = key.seed, .epoch = place, .sample = key.batch}, kDropoutStream);
     for (std::int64_t i = 0; i < rows.size(1); ++i) {
       *factor++ = rng.next_u32() < limit ? 0 : growth;
     }

@@ -64,9 +64,12 @@ LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
         .add_(smoothed_onehot(options.partner_labels, logits, options.smoothing),
               1 - options.own_share);
   }
+  if (options.class_weights.defined()) target.mul_(options.class_weights);
   const at::Tensor log_probabilities = logits.log_softmax(1);
+  at::Tensor slope = log_probabilities.exp();
+  if (options.class_weights.defined()) slope.mul_(target.sum(1, /*keepdim=*/true));
   return {.loss = (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0))),
-          .slope = log_probabilities.exp().sub_(target).mul_(scale)};
+          .slope = slope.sub_(target).mul_(scale)};
 }
 
 }  // namespace
@@ -140,8 +143,8 @@ void Mlp::add_layer_gradient(std::size_t layer, const at::Tensor& inputs, const 
 }
 
 // With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed,
-// mixed) and d_i = dLoss/dz_i:
-//   d_last = (softmax(z_last) - t) / n
+// mixed, its columns times the classes' weights) and d_i = dLoss/dz_i:
+//   d_last = (softmax(z_last) * sum(t) - t) / n
 //   dLoss/dW_i = a_iᵀ d_i,  dLoss/db_i = sum of d_i over the batch
 //   d_{i-1} = (d_i W_iᵀ) * f'(z_{i-1})
 Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,

@@ -31,6 +31,11 @@ std::vector<NamedTensor> Model::trainable_parameters() const {
   return collect(stages(), frozen_, &ModelStage::parameters);
 }
 
+std::vector<ModelStage> Model::trainable_stages() const {
+  const std::vector<ModelStage> all = stages();
+  return {all.begin() + static_cast<std::ptrdiff_t>(frozen_), all.end()};
+}
+
 void Model::freeze(std::size_t count) {
   const std::vector<ModelStage> all = stages();
   if (count >= all.size()) {
@@ -40,6 +45,20 @@ void Model::freeze(std::size_t count) {
          .found = fmt::format("{}", count)});
   }
   frozen_ = count;
+}
+
+at::Tensor Model::class_activation(const at::Tensor& /*x*/, const at::Tensor& /*classes*/) const {
+  throw Error({.what = "this network cannot show where it looked",
+               .expected = "a network of convolutions",
+               .found = architecture_});
+}
+
+void Model::compute_in(Precision precision) {
+  if (precision == Precision::kFloat32) return;
+  throw Error({.what = "this network computes in float32 alone",
+               .expected = "a network of convolutions for lower precision",
+               .found = architecture_,
+               .hint = "Leave --amp out"});
 }
 
 std::vector<NamedTensor> all_tensors(const Model& model) {

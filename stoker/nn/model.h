@@ -36,16 +36,24 @@ struct ModelStage {
   std::vector<NamedTensor> buffers = {};  // what training changes without a gradient
 };
 
+// What convolutions and products are computed in. Weights, gradients, losses and running statistics
+// are float32 in every case.
+enum class Precision { kFloat32, kBfloat16, kFloat16 };
+
 // Names one batch of one run. What a network draws at random in training is a function of it and of
 // the sample's place in the batch, so there is no generator whose state a checkpoint would need.
 struct DrawKey {
   std::uint64_t seed = 0;
-  std::uint64_t batch = 0;  // through all epochs
+  std::uint64_t batch = 0;        // through all epochs
+  std::uint32_t first_place = 0;  // where only a part of the batch is given
 };
 
 struct LossOptions {
-  double smoothing = 0;              // this share of the target is spread evenly over all classes
-  double weight = 1;                 // of this batch among those whose gradients are added up
+  double smoothing = 0;  // this share of the target is spread evenly over all classes
+  double weight = 1;     // of this batch among those whose gradients are added up
+  // One for each class; a sample's loss counts that much. The mean stays one over samples, so that
+  // it does not matter how they are spread over batches. Not defined: all count 1.
+  at::Tensor class_weights = {};
   std::optional<DrawKey> draw = {};  // for dropout, which is off without it
   // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels
   // counts with the share 1 - own_share. Not defined: no such thing.
@@ -84,7 +92,9 @@ class Model {
   // the parameters. Throws Error where the head would be frozen too.
   virtual void freeze(std::size_t count);
   [[nodiscard]] std::size_t frozen() const noexcept { return frozen_; }
-  // Of the stages that are not frozen: what an optimiser takes.
+  // Those that are not frozen.
+  [[nodiscard]] std::vector<ModelStage> trainable_stages() const;
+  // Of these stages: what an optimiser takes.
   [[nodiscard]] std::vector<NamedTensor> trainable_parameters() const;
 
   // Logits as in use, not in training: nothing of the model changes. `x` is (samples, channels,
@@ -103,6 +113,16 @@ class Model {
   virtual Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
                              const LossOptions& options) = 0;
 
+  // Where in each picture lies what speaks for these classes (int64, one a sample), by Grad-CAM:
+  // (samples, rows, columns) of the last feature map, 0 to 1. Error where the network has no such
+  // map.
+  [[nodiscard]] virtual at::Tensor class_activation(const at::Tensor& x,
+                                                    const at::Tensor& classes) const;
+
+  // Throws Error where the network has float32 alone.
+  virtual void compute_in(Precision precision);
+  [[nodiscard]] Precision precision() const noexcept { return precision_; }
+
   // Moves every tensor; handles taken before still point to the old ones.
   void to(const at::Device& device) {
     move_tensors(device);
@@ -112,6 +132,7 @@ class Model {
 
  protected:
   virtual void move_tensors(const at::Device& device) = 0;
+  Precision precision_ = Precision::kFloat32;
 
  private:
   std::string architecture_;

@@ -77,14 +77,23 @@ void check_preprocessing(const Preprocessing& preprocessing, const std::string& 
 
 void save_model(const std::filesystem::path& path, const Model& model,
                 const std::vector<std::string>& class_names, const Preprocessing& preprocessing) {
-  const std::vector<NamedTensor> tensors = all_tensors(model);
+  save_model(path,
+             {.architecture = model.architecture(),
+              .input = model.input(),
+              .class_names = class_names,
+              .preprocessing = preprocessing},
+             all_tensors(model));
+}
+
+void save_model(const std::filesystem::path& path, const ModelCard& card,
+                const std::vector<NamedTensor>& tensors) {
   const FileTensors rows(tensors);
-  SafetensorsMetadata metadata = {{kArchitecture, model.architecture()},
-                                  {kImage, shape_text(model.input().image)},
-                                  {kClasses, Json(class_names).dump()},
-                                  {kMean, Json(preprocessing.mean).dump()},
-                                  {kDeviation, Json(preprocessing.deviation).dump()}};
-  if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
+  SafetensorsMetadata metadata = {{kArchitecture, card.architecture},
+                                  {kImage, shape_text(card.input.image)},
+                                  {kClasses, Json(card.class_names).dump()},
+                                  {kMean, Json(card.preprocessing.mean).dump()},
+                                  {kDeviation, Json(card.preprocessing.deviation).dump()}};
+  if (!card.preprocessing.framing.empty()) metadata[kFraming] = card.preprocessing.framing;
   write_safetensors(path, rows.views(), metadata, "model");
 }
 

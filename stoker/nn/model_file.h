@@ -26,6 +26,10 @@ struct ModelCard {
 void save_model(const std::filesystem::path& path, const Model& model,
                 const std::vector<std::string>& class_names, const Preprocessing& preprocessing);
 
+// The same for tensors that were a model's at some time.
+void save_model(const std::filesystem::path& path, const ModelCard& card,
+                const std::vector<NamedTensor>& tensors);
+
 struct LoadedModel {
   std::unique_ptr<Model> model;  // on the CPU
   ModelCard card;

@@ -12,6 +12,7 @@ namespace stoker {
 namespace {
 
 double power_of_ten(int exponent) {
+  if (exponent < 0) return 1 / power_of_ten(-exponent);
   double power = 1;
   for (; exponent > 0; --exponent) power *= 10;
   return power;
@@ -132,6 +133,25 @@ Axis log2_axis(double least, double greatest, const AxisOptions& options) {
   return axis;
 }
 
+Axis log10_axis(double least, double greatest, const AxisOptions& options) {
+  STOKER_INVARIANT(least > 0, "least={}", least);
+  // Compared as numbers: the C library's logarithm may differ between machines in the last bit.
+  int low = -100;
+  while (power_of_ten(low + 1) <= least) ++low;
+  int high = low + 1;
+  while (power_of_ten(high) < greatest) ++high;
+  if (least == greatest && power_of_ten(low) == least) --low;
+  Axis axis{AxisScale::kLog10, power_of_ten(low), power_of_ten(high), {}};
+  const int stride = 1 + (high - low) / std::max(options.most_ticks, 1);
+  for (int exponent = low; exponent <= high; exponent += stride) {
+    const bool short_enough = exponent >= -3 && exponent <= 4;
+    axis.ticks.push_back({power_of_ten(exponent), short_enough
+                                                      ? fmt::format("{}", power_of_ten(exponent))
+                                                      : fmt::format("1e{}", exponent)});
+  }
+  return axis;
+}
+
 }  // namespace
 
 double Axis::share(double value) const {
@@ -143,8 +163,15 @@ double Axis::share(double value) const {
 Axis make_axis(double least, double greatest, const AxisOptions& options) {
   STOKER_INVARIANT(least <= greatest && least >= -kMostPlotted && greatest <= kMostPlotted,
                    "{} to {}", least, greatest);
-  return options.scale == AxisScale::kLinear ? linear_axis(least, greatest, options)
-                                             : log2_axis(least, greatest, options);
+  switch (options.scale) {
+    case AxisScale::kLinear:
+      return linear_axis(least, greatest, options);
+    case AxisScale::kLog2:
+      return log2_axis(least, greatest, options);
+    case AxisScale::kLog10:
+      return log10_axis(least, greatest, options);
+  }
+  STOKER_INVARIANT(false, "scale {}", static_cast<int>(options.scale));
 }
 
 }  // namespace stoker

@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-enum class AxisScale { kLinear, kLog2 };
+enum class AxisScale { kLinear, kLog2, kLog10 };
 
 struct Tick {
   double value = 0;
@@ -21,7 +21,8 @@ struct Axis {
   double high = 1;  // greater than low
   std::vector<Tick> ticks;
 
-  // 0 at low, 1 at high; beyond for values outside. On a log2 axis the value is greater than 0.
+  // 0 at low, 1 at high; beyond for values outside. On a logarithmic axis the value is
+  // greater than 0.
   [[nodiscard]] double share(double value) const;
 };
 
@@ -38,9 +39,9 @@ struct AxisOptions {
 // Beyond ±kMostPlotted nothing is drawn.
 inline constexpr double kMostPlotted = 1e100;
 
-// For values from `least` to `greatest`, both within ±kMostPlotted, and greater than 0 on a log2
-// axis, which ends at powers of two. Where they are all but equal the axis is widened around them.
-// Throws Error where low or high is out of range or not below the other end.
+// For values from `least` to `greatest`, both within ±kMostPlotted, and greater than 0 on a
+// logarithmic axis, which ends at powers of two or ten. Where they are all but equal the axis is
+// widened around them. Throws Error where low or high is out of range or not below the other end.
 [[nodiscard]] Axis make_axis(double least, double greatest, const AxisOptions& options);
 
 }  // namespace stoker

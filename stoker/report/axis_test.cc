@@ -122,6 +122,13 @@ TEST(Axis, Log2EqualsTheCLibrarysWithinRounding) {
   }
 }
 
+TEST(Axis, Log10HasPowersOfTen) {
+  const Axis axis = make_axis(3e-6, 0.7, {.scale = AxisScale::kLog10});
+  EXPECT_THAT(labels(axis), ElementsAre("1e-6", "1e-5", "1e-4", "0.001", "0.01", "0.1", "1"));
+  EXPECT_DOUBLE_EQ(axis.share(1e-3), 0.5);
+  EXPECT_THROW((void)make_axis(0, 8, {.scale = AxisScale::kLog10}), InvariantError);
+}
+
 TEST(Axis, Log2RefusesZero) {
   EXPECT_THROW((void)make_axis(0, 8, {.scale = AxisScale::kLog2}), InvariantError);
 }

@@ -75,7 +75,7 @@ void check_series(const PlotSeries& series, AxisScale x_scale) {
          .expected = fmt::format("{} y, one for each x", series.x.size()),
          .found = fmt::format("{}", series.y.size())});
   }
-  if (x_scale != AxisScale::kLog2) return;
+  if (x_scale == AxisScale::kLinear) return;
   const auto wrong = std::ranges::find_if(series.x, [](double x) { return x <= 0; });
   if (wrong == series.x.end()) return;
   throw Error({.what = fmt::format("cannot show \"{}\" on a logarithmic axis", series.name),
@@ -97,7 +97,7 @@ Extent measure(std::span<const PlotSeries> all, const LinePlotOptions& options) 
     }
   }
   if (!extent.empty) return extent;
-  const double first = options.x_scale == AxisScale::kLog2 ? 1 : 0;
+  const double first = options.x_scale == AxisScale::kLinear ? 0 : 1;
   return {.x = {first, first + 1}, .y = {0, 1}, .whole_x = false};
 }
 

@@ -39,8 +39,8 @@ struct LinePlotOptions {
 };
 
 // RGB. Without any point the axes run from 0 to 1 (1 to 2 on a log2 axis) and the plot says so.
-// Throws Error where there is no series, lengths differ, an x on a log2 axis is not greater than 0,
-// or the page is too large, or too small for its text.
+// Throws Error where there is no series, lengths differ, an x on a logarithmic axis is not greater
+// than 0, or the page is too large, or too small for its text.
 [[nodiscard]] Image line_plot(std::span<const PlotSeries> series,
                               const LinePlotOptions& options = {});
 

@@ -42,6 +42,7 @@ void check_settings(const std::string& here, const CheckpointFolder::Found& foun
 }  // namespace
 
 CheckpointInterval parse_checkpoint_interval(const std::string& text) {
+  if (text == "auto") return {.unit = IntervalUnit::kAuto};
   CheckpointInterval interval;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, interval.count);
@@ -52,7 +53,7 @@ CheckpointInterval parse_checkpoint_interval(const std::string& text) {
     if (unit == "epoch" || unit == "epochs") return {interval.count, IntervalUnit::kEpochs};
   }
   throw Error({.what = "cannot read how often to save",
-               .expected = "a number and a unit: 50steps, 5min or 1epoch",
+               .expected = "auto, or a number and a unit: 50steps, 5min or 1epoch",
                .found = fmt::format("\"{}\"", text)});
 }
 
@@ -68,19 +69,19 @@ bool Checkpointing::is_due(const State& state, bool epoch_ended) const {
       return std::chrono::steady_clock::now() - saved_at_ >= std::chrono::minutes(interval_.count);
     case IntervalUnit::kEpochs:
       return epoch_ended && state.cursor.epoch % interval_.count == 0;
+    case IntervalUnit::kAuto:
+      return epoch_ended && pace_.is_due();
   }
   return false;
 }
 
-void Checkpointing::after_step(const State& state, bool epoch_ended) {
-  if (is_due(state, epoch_ended)) save(state);
-}
-
 void Checkpointing::save(const State& state) {
   if (saved_step_ == state.step) return;
-  const std::vector<NamedTensor> tensors = tensors_of(state);
-  const FileTensors rows(tensors);
-  folder_.save(state.step, rows.views(), {{kSettings, settings_}, {kNumbers, numbers_of(state)}});
+  pace_.run([&] {
+    const std::vector<NamedTensor> tensors = tensors_of(state);
+    const FileTensors rows(tensors);
+    folder_.save(state.step, rows.views(), {{kSettings, settings_}, {kNumbers, numbers_of(state)}});
+  });
   saved_step_ = state.step;
   saved_at_ = std::chrono::steady_clock::now();
 }

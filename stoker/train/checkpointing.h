@@ -9,18 +9,24 @@
 #include <vector>
 
 #include "stoker/io/checkpoint.h"
+#include "stoker/train/pace.h"
 #include "stoker/train/state.h"
 
 namespace stoker {
 
-enum class IntervalUnit { kSteps, kMinutes, kEpochs };
+// kAuto: after an epoch, whenever saving takes at most a twentieth of the time.
+enum class IntervalUnit { kSteps, kMinutes, kEpochs, kAuto };
 
 struct CheckpointInterval {
   std::uint64_t count = 1;
-  IntervalUnit unit = IntervalUnit::kEpochs;
+  IntervalUnit unit = IntervalUnit::kAuto;
 };
-// "50steps", "5min" or "1epoch" (also with a plural s). Throws Error where it is something else.
+// "auto", "50steps", "5min" or "1epoch" (also with a plural s). Throws Error where it is something
+// else.
 [[nodiscard]] CheckpointInterval parse_checkpoint_interval(const std::string& text);
+
+// Of a run's time, at most, unless the user says how often to save.
+inline constexpr double kSavingShare = 0.05;
 
 class Checkpointing {
  public:
@@ -28,8 +34,8 @@ class Checkpointing {
   Checkpointing(const std::filesystem::path& folder, const CheckpointInterval& interval, int keep,
                 std::string settings);
 
-  // Saves where the interval is over. To be called for each settled state.
-  void after_step(const State& state, bool epoch_ended);
+  // The interval is over. To be asked for each settled state.
+  [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
   // Unless this very step is saved already.
   void save(const State& state);
 
@@ -42,13 +48,12 @@ class Checkpointing {
   Restored restore(State& state);
 
  private:
-  [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
-
   CheckpointFolder folder_;
   CheckpointInterval interval_;
   std::string settings_;
   std::optional<std::uint64_t> saved_step_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
+  Pace pace_{kSavingShare};
 };
 
 }  // namespace stoker

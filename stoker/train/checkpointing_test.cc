@@ -15,7 +15,7 @@ class Saver final : public Observer {
  public:
   explicit Saver(Checkpointing& checkpoints) : checkpoints_(checkpoints) {}
   void state_settled(const State& state, bool epoch_ended) override {
-    checkpoints_.after_step(state, epoch_ended);
+    if (checkpoints_.is_due(state, epoch_ended)) checkpoints_.save(state);
   }
 
  private:

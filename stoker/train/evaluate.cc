@@ -1,7 +1,10 @@
 #include "stoker/train/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -16,10 +19,9 @@ std::span<const float> floats_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// Of samples `first` and those after it.
-void tell(const at::Tensor& logits, const at::Tensor& labels_there, std::uint64_t first,
+// Of samples `first` and those after it, whose probabilities have these logarithms.
+void tell(const at::Tensor& logs, const at::Tensor& labels_there, std::uint64_t first,
           const OnPredictions& on_predictions) {
-  const at::Tensor logs = logits.log_softmax(1);
   const at::Tensor losses =
       logs.gather(1, labels_there.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
   const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
@@ -33,23 +35,60 @@ void tell(const at::Tensor& logits, const at::Tensor& labels_there, std::uint64_
                   .classes = probabilities.size(1)});
 }
 
+// One version of every sample, batch by batch.
+class View {
+ public:
+  View(const Model& model, const std::shared_ptr<const Source>& source, const Policy& policy,
+       const EvaluateOptions& options, std::size_t number)
+      : model_(model),
+        feed_(source, policy, feed_options(model, options, number)),
+        batches_(feed_, model.device(), options.normalisation) {}
+
+  // The logarithms of the probabilities, and the labels.
+  [[nodiscard]] std::optional<std::pair<at::Tensor, at::Tensor>> next() {
+    const auto batch = batches_.next();
+    if (!batch) return std::nullopt;
+    return std::pair{model_.forward(batch->values).log_softmax(1), batch->labels};
+  }
+
+ private:
+  static FeedOptions feed_options(const Model& model, const EvaluateOptions& options,
+                                  std::size_t number) {
+    FeedOptions feed{.workers = options.workers,
+                     .batch_size = options.batch_size,
+                     .shuffle = false,
+                     .seed = number,  // so that views differ where their policies do not
+                     .normalisation = options.normalisation,
+                     .isolate = options.isolate};
+    prepare_feed_for(model.device(), feed);
+    return feed;
+  }
+
+  const Model& model_;
+  Feed feed_;
+  DeviceBatches batches_;
+};
+
 }  // namespace
 
 void predict(const Model& model, const std::shared_ptr<const Source>& source,
              const EvaluateOptions& options, const OnPredictions& on_predictions) {
   const at::NoGradGuard no_grad;
-  FeedOptions feed_options{.workers = options.workers,
-                           .batch_size = options.batch_size,
-                           .shuffle = false,
-                           .normalisation = options.normalisation,
-                           .isolate = options.isolate};
-  prepare_feed_for(model.device(), feed_options);
-  Feed feed(source, options.policy, feed_options);
-  DeviceBatches batches(feed, model.device(), options.normalisation);
+  std::vector<std::unique_ptr<View>> views;
+  views.push_back(std::make_unique<View>(model, source, options.policy, options, 0));
+  for (const Policy& policy : options.more_views) {
+    views.push_back(std::make_unique<View>(model, source, policy, options, views.size()));
+  }
   std::uint64_t first = 0;  // in order, so indices count up
-  while (const auto batch = batches.next()) {
-    tell(model.forward(batch->values), batch->labels, first, on_predictions);
-    first += static_cast<std::uint64_t>(batch->labels.size(0));
+  while (auto logs = views.front()->next()) {
+    at::Tensor mean = logs->first;
+    if (views.size() > 1) {
+      std::vector<at::Tensor> all = {logs->first};
+      for (std::size_t i = 1; i < views.size(); ++i) all.push_back(views[i]->next()->first);
+      mean = at::stack(all).logsumexp(0) - std::log(static_cast<double>(views.size()));
+    }
+    tell(mean, logs->second, first, on_predictions);
+    first += static_cast<std::uint64_t>(logs->second.size(0));
   }
 }
 
@@ -70,7 +109,7 @@ MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
   const std::int64_t samples = set.labels.size(0), step = options.batch_size;
   for (std::int64_t first = 0; first < samples; first += step) {
     const std::int64_t count = std::min(step, samples - first);
-    tell(model.forward_head(set.features.narrow(0, first, count)),
+    tell(model.forward_head(set.features.narrow(0, first, count)).log_softmax(1),
          set.labels.narrow(0, first, count), static_cast<std::uint64_t>(first),
          [&](const Predictions& predictions) {
            metrics.add(predictions.probabilities, predictions.labels, predictions.losses);

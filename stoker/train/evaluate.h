@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
@@ -21,7 +22,9 @@ struct EvaluateOptions {
   int workers = 0;  // 0: what the job may use
   std::int64_t top_k = 5;
   Normalisation normalisation = {};
-  Policy policy = {};    // its framing alone counts: samples are not augmented
+  Policy policy = {};  // of the samples as they are: a framing alone
+  // Further versions of each sample, made by these; the probabilities are the mean over all.
+  std::vector<Policy> more_views = {};
   bool isolate = false;  // samples are made in locked-down processes
 };
 

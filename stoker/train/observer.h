@@ -28,7 +28,7 @@ struct EpochReport {
   double rate = 0;  // of the epoch's last step
   double train_loss = 0, train_top1 = 0;
   MetricsResult validation;
-  bool is_best = false;
+  bool is_best = false, is_last = false;
   // Of the training phase; what a resumed run did before does not count.
   double seconds = 0, samples_per_second = 0, wait_share = 0;
   double validation_seconds = 0;
@@ -43,6 +43,8 @@ class Observer {
     static_cast<void>(done);
     static_cast<void>(total);
   }
+  // A batch did not fit into the device's memory and is computed in so many parts from now on.
+  virtual void batch_split(std::uint32_t parts) { static_cast<void>(parts); }
   virtual void step_done(const StepReport& report) { static_cast<void>(report); }
   virtual void epoch_done(const EpochReport& report) { static_cast<void>(report); }
   // The state may be saved now: after each step, and after epoch_done where one ended.

@@ -27,6 +27,8 @@ void check(const OptimiserOptions& o) {
   require(o.beta2 >= 0 && o.beta2 < 1, "beta2", "0 or more, below 1", o.beta2);
   require(o.epsilon > 0, "epsilon", "more than 0", o.epsilon);
   require(o.weight_decay >= 0, "weight decay", "0 or more", o.weight_decay);
+  require(o.layer_decay > 0 && o.layer_decay <= 1, "layer decay", "more than 0, at most 1",
+          o.layer_decay);
 }
 
 bool is_descent(OptimiserKind kind) {
@@ -47,14 +49,26 @@ OptimiserKind parse_optimiser_kind(std::string_view name) {
   return static_cast<OptimiserKind>(place_of_name(name, kNames, "optimiser"));
 }
 
-Optimiser::Optimiser(const std::vector<NamedTensor>& parameters, const OptimiserOptions& options)
+Optimiser::Optimiser(const std::vector<ModelStage>& stages, const OptimiserOptions& options)
     : options_(options) {
   check(options);
-  groups_.resize(2);
-  groups_[0].weight_decay = options.weight_decay;
-  for (const NamedTensor& parameter : parameters) {
-    add(groups_[parameter.tensor.dim() > 1 ? 0 : 1], parameter);
+  double share = 1;
+  for (std::size_t i = stages.size(); i-- > 0;) {
+    for (const NamedTensor& parameter : stages[i].parameters) {
+      add(group_of(parameter.tensor.dim() > 1 ? options.weight_decay : 0, share), parameter);
+    }
+    share *= options.layer_decay;
   }
+}
+
+Optimiser::Group& Optimiser::group_of(double weight_decay, double rate_share) {
+  for (Group& group : groups_) {
+    if (group.weight_decay == weight_decay && group.rate_share == rate_share) return group;
+  }
+  Group& group = groups_.emplace_back();
+  group.weight_decay = weight_decay;
+  group.rate_share = rate_share;
+  return group;
 }
 
 bool Optimiser::uses_momentum() const {
@@ -73,7 +87,7 @@ void Optimiser::add(Group& group, const NamedTensor& parameter) const {
 
 void Optimiser::step(double rate) {
   const at::NoGradGuard no_grad;
-  for (Group& group : groups_) step_group(group, rate);
+  for (Group& group : groups_) step_group(group, rate * group.rate_share);
 }
 
 void Optimiser::step_group(Group& group, double rate) const {
@@ -111,17 +125,39 @@ void Optimiser::step_group(Group& group, double rate) const {
   }
 }
 
-double Optimiser::clip_gradients(double limit) {
-  std::vector<at::Tensor> gradients, norms;
+std::vector<at::Tensor> Optimiser::gradients() const {
+  std::vector<at::Tensor> all;
   for (const Group& group : groups_) {
     for (const at::Tensor& parameter : group.parameters) {
-      if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+      if (parameter.grad().defined()) all.push_back(parameter.grad());
     }
   }
-  for (const at::Tensor& gradient : gradients) norms.push_back(at::linalg_vector_norm(gradient));
+  return all;
+}
+
+bool Optimiser::unscale_gradients(double scale) {
+  const std::vector<at::Tensor> all = gradients();
+  if (all.empty()) return true;
+  const at::NoGradGuard no_grad;
+  const auto options = all.front().options().dtype(at::kFloat);
+  at::Tensor found = at::zeros({1}, options);
+  at::_amp_foreach_non_finite_check_and_unscale_(all, found, at::full({1}, 1 / scale, options));
+  return found.item<float>() == 0;
+}
+
+void Optimiser::forget_gradients() {
+  for (Group& group : groups_) {
+    for (at::Tensor& parameter : group.parameters) parameter.mutable_grad().reset();
+  }
+}
+
+double Optimiser::clip_gradients(double limit) {
+  std::vector<at::Tensor> norms;
+  const std::vector<at::Tensor> all = gradients();
+  for (const at::Tensor& gradient : all) norms.push_back(at::linalg_vector_norm(gradient));
   const double norm = norms.empty() ? 0 : at::linalg_vector_norm(at::stack(norms)).item<double>();
   if (norm > limit) {
-    for (at::Tensor& gradient : gradients) gradient.mul_(limit / norm);
+    for (const at::Tensor& gradient : all) gradient.mul_(limit / norm);
   }
   return norm;
 }

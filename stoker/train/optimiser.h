@@ -13,12 +13,18 @@ namespace stoker {
 
 class Optimiser {
  public:
-  // Shares the parameters' memory. Throws Error where an option is out of range.
-  Optimiser(const std::vector<NamedTensor>& parameters, const OptimiserOptions& options);
+  // Of stages in their order, the last one first in rate; shares their memory. Throws Error where
+  // an option is out of range.
+  Optimiser(const std::vector<ModelStage>& stages, const OptimiserOptions& options);
 
   // Moves the parameters against their gradients, which are forgotten then. A parameter without
   // one stays where it is.
   void step(double rate);
+
+  // Divides all gradients by `scale`. False where one of them is not finite.
+  [[nodiscard]] bool unscale_gradients(double scale);
+  // As if there had been no backward pass since the last step.
+  void forget_gradients();
 
   // Scales all gradients so that their common norm is at most `limit`; returns the norm before.
   double clip_gradients(double limit);
@@ -27,12 +33,15 @@ class Optimiser {
   [[nodiscard]] std::vector<NamedTensor> state() const;
 
  private:
-  // Parameters with the same weight decay, and their moments.
+  // Parameters with the same weight decay and share of the rate, and their moments.
   struct Group {
     double weight_decay = 0;
+    double rate_share = 1;
     std::vector<std::string> names;
     std::vector<at::Tensor> parameters, first_moments, second_moments, steps;
   };
+  [[nodiscard]] Group& group_of(double weight_decay, double rate_share);
+  [[nodiscard]] std::vector<at::Tensor> gradients() const;
   void add(Group& group, const NamedTensor& parameter) const;
   void step_group(Group& group, double rate) const;
   [[nodiscard]] bool uses_momentum() const;

@@ -22,7 +22,7 @@ at::Tensor gradient(const at::Tensor& parameter, int step) {
 
 std::vector<at::Tensor> after_steps(const OptimiserOptions& options, int steps) {
   const auto named = parameters();
-  Optimiser optimiser(named, options);
+  Optimiser optimiser({{"all", named}}, options);
   for (int step = 0; step < steps; ++step) {
     for (const NamedTensor& p : named) {
       at::Tensor(p.tensor).mutable_grad() = gradient(p.tensor, step);
@@ -86,7 +86,7 @@ TEST(Optimiser, AdamWIsLibTorchs) {
 TEST(Optimiser, AParameterWithoutAGradientStays) {
   const auto named = parameters();
   const at::Tensor before = named[0].tensor.clone();
-  Optimiser optimiser(named, {.kind = OptimiserKind::kAdamW, .weight_decay = 0.1});
+  Optimiser optimiser({{"all", named}}, {.kind = OptimiserKind::kAdamW, .weight_decay = 0.1});
   at::Tensor(named[1].tensor).mutable_grad() = at::ones({5});
   optimiser.step(0.1);
   EXPECT_TRUE(at::equal(named[0].tensor, before));
@@ -94,7 +94,7 @@ TEST(Optimiser, AParameterWithoutAGradientStays) {
 
 TEST(Optimiser, ClipsTheCommonNorm) {
   const auto named = parameters();
-  Optimiser optimiser(named, {});
+  Optimiser optimiser({{"all", named}}, {});
   at::Tensor(named[0].tensor).mutable_grad() = at::full({4, 3, 3, 3}, 0.0);
   at::Tensor(named[1].tensor).mutable_grad() = at::tensor({3.0F, 4.0F, 0.0F, 0.0F, 0.0F});
   EXPECT_NEAR(optimiser.clip_gradients(10), 5, 1e-6);
@@ -104,16 +104,47 @@ TEST(Optimiser, ClipsTheCommonNorm) {
 }
 
 TEST(Optimiser, NamesEverythingThatItRemembers) {
-  EXPECT_TRUE(Optimiser(parameters(), {.momentum = 0}).state().empty());
-  EXPECT_EQ(Optimiser(parameters(), {}).state().size(), 2U);
-  EXPECT_EQ(Optimiser(parameters(), {.kind = OptimiserKind::kAdam}).state().size(), 6U);
+  EXPECT_TRUE(Optimiser({{"all", parameters()}}, {.momentum = 0}).state().empty());
+  EXPECT_EQ(Optimiser({{"all", parameters()}}, {}).state().size(), 2U);
+  EXPECT_EQ(Optimiser({{"all", parameters()}}, {.kind = OptimiserKind::kAdam}).state().size(), 6U);
 }
 
 TEST(Optimiser, WrongOptionsAreErrors) {
-  EXPECT_THROW(Optimiser(parameters(), {.momentum = 1}), Error);
-  EXPECT_THROW(Optimiser(parameters(), {.weight_decay = -1}), Error);
+  EXPECT_THROW(Optimiser({{"all", parameters()}}, {.momentum = 1}), Error);
+  EXPECT_THROW(Optimiser({{"all", parameters()}}, {.weight_decay = -1}), Error);
   EXPECT_THROW(static_cast<void>(parse_optimiser_kind("adm")), Error);
   EXPECT_EQ(parse_optimiser_kind("adamw"), OptimiserKind::kAdamW);
+}
+
+TEST(Optimiser, EarlierStagesLearnAtAShareOfTheRate) {
+  std::vector<ModelStage> stages;
+  for (const char* name : {"first", "middle", "head"}) {
+    stages.push_back({name, {{std::string(name) + ".weight", at::zeros({2, 2})}}});
+  }
+  Optimiser optimiser(stages, {.momentum = 0, .layer_decay = 0.5});
+  for (const ModelStage& stage : stages) {
+    at::Tensor(stage.parameters[0].tensor).mutable_grad() = at::ones({2, 2});
+  }
+  optimiser.step(1);
+  const auto moved = [&](std::size_t i) {
+    return -stages[i].parameters[0].tensor[0][0].item<double>();
+  };
+  EXPECT_EQ(moved(2), 1);
+  EXPECT_EQ(moved(1), 0.5);
+  EXPECT_EQ(moved(0), 0.25);
+}
+
+TEST(Optimiser, ScaledGradientsComeBackAndInfiniteOnesAreFound) {
+  const auto named = parameters();
+  Optimiser optimiser({{"all", named}}, {});
+  at::Tensor& gradient = at::Tensor(named[1].tensor).mutable_grad();
+  gradient = at::full({5}, 1024.0F);
+  EXPECT_TRUE(optimiser.unscale_gradients(1024));
+  EXPECT_TRUE(at::equal(named[1].tensor.grad(), at::ones({5})));
+  named[1].tensor.grad()[3] = INFINITY;
+  EXPECT_FALSE(optimiser.unscale_gradients(1024));
+  optimiser.forget_gradients();
+  EXPECT_FALSE(named[1].tensor.grad().defined());
 }
 
 }  // namespace

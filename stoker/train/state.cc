@@ -1,5 +1,6 @@
 #include "stoker/train/state.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <ATen/ATen.h>
@@ -22,8 +23,22 @@ double number_of(const Json& text) {
 
 }  // namespace
 
-State::State(std::unique_ptr<Model> made, const OptimiserOptions& options)
-    : model(std::move(made)), optimiser(model->trainable_parameters(), options) {
+void LossScale::after_step(bool finite) {
+  constexpr std::uint32_t kGoodStepsToGrow = 2000;
+  constexpr double kLeast = 1, kMost = 0x1p24;
+  if (!finite) {
+    scale = std::max(kLeast, scale / 2);
+    good_steps = 0;
+  } else if (++good_steps == kGoodStepsToGrow) {
+    scale = std::min(kMost, scale * 2);
+    good_steps = 0;
+  }
+}
+
+State::State(std::unique_ptr<Model> made, const OptimiserOptions& options,
+             const AverageOptions& average_options)
+    : model(std::move(made)), optimiser(model->trainable_stages(), options) {
+  if (average_options.decay != 0) average.emplace(*model, average_options);
   clear_sums();
 }
 
@@ -41,20 +56,29 @@ std::vector<NamedTensor> tensors_of(const State& state) {
   for (const NamedTensor& t : state.optimiser.state()) {
     named.push_back({"optimiser." + t.name, t.tensor});
   }
+  if (state.average) {
+    for (const NamedTensor& t : state.average->tensors()) {
+      named.push_back({"average." + t.name, t.tensor});
+    }
+  }
   named.push_back({"epoch.loss", state.sums.loss});
   named.push_back({"epoch.right", state.sums.right});
   return named;
 }
 
 std::string numbers_of(const State& state) {
-  Json json = {{"epoch", state.cursor.epoch},
-               {"position", state.cursor.position},
-               {"step", state.step},
-               {"epoch_samples", state.sums.samples},
-               {"plateau",
-                {{"best", text_of(state.plateau.best)},
-                 {"bad_epochs", state.plateau.bad_epochs},
-                 {"factor", text_of(state.plateau.factor)}}}};
+  Json json = {
+      {"epoch", state.cursor.epoch},
+      {"position", state.cursor.position},
+      {"step", state.step},
+      {"batch_parts", state.batch_parts},
+      {"loss_scale",
+       {{"scale", text_of(state.loss_scale.scale)}, {"good_steps", state.loss_scale.good_steps}}},
+      {"epoch_samples", state.sums.samples},
+      {"plateau",
+       {{"best", text_of(state.plateau.best)},
+        {"bad_epochs", state.plateau.bad_epochs},
+        {"factor", text_of(state.plateau.factor)}}}};
   if (state.best) {
     json["best"] = {{"epoch", state.best->epoch}, {"top1", text_of(state.best->top1)}};
   }
@@ -68,6 +92,10 @@ void read_state(State& state, const SafetensorsFile& file, const std::string& nu
     const Json json = Json::parse(numbers);
     state.cursor = {.epoch = json.at("epoch"), .position = json.at("position")};
     state.step = json.at("step");
+    state.batch_parts = json.at("batch_parts");
+    const Json& scale = json.at("loss_scale");
+    state.loss_scale = {.scale = number_of(scale.at("scale")),
+                        .good_steps = scale.at("good_steps")};
     state.sums.samples = json.at("epoch_samples");
     const Json& plateau = json.at("plateau");
     state.plateau = {.best = number_of(plateau.at("best")),

@@ -13,6 +13,7 @@
 #include "stoker/pipeline/plan.h"
 #include "stoker/train/optimiser.h"
 #include "stoker/train/schedule.h"
+#include "stoker/train/weight_average.h"
 
 namespace stoker {
 
@@ -29,12 +30,27 @@ struct BestEpoch {
   double top1 = 0;
 };
 
+// What losses are multiplied by, where gradients in float16 would vanish otherwise. It halves when
+// a gradient was too large for that and doubles after many good steps.
+struct LossScale {
+  double scale = 65536;
+  std::uint32_t good_steps = 0;
+
+  void after_step(bool finite);
+};
+
 struct State {
-  // The optimiser takes what is trainable now: freeze stages before.
-  State(std::unique_ptr<Model> model, const OptimiserOptions& options);
+  // Optimiser and average take what is trainable now. Stages that learn only later are frozen
+  // afterwards, others before.
+  State(std::unique_ptr<Model> model, const OptimiserOptions& options,
+        const AverageOptions& average = {});
 
   std::unique_ptr<Model> model;
   Optimiser optimiser;
+  std::optional<WeightAverage> average;
+  LossScale loss_scale;
+  // Into how many parts a batch is split because it does not fit into the device's memory.
+  std::uint32_t batch_parts = 1;
   Cursor cursor;  // where the data goes on; always between two steps
   std::uint64_t step = 0;
   PlateauState plateau;

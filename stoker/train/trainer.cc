@@ -66,7 +66,38 @@ TrainOptions checked(const TrainOptions& options) {
   const bool mixes = options.mix.mixup_alpha > 0 || options.mix.cutmix_alpha > 0;
   require(options.cached_views == 0 || !mixes, "mixing kept features",
           "Mixup and CutMix only with pictures", options.cached_views);
+  require(options.cached_views == 0 || options.unfreeze_epoch == 0,
+          "unfreezing while features are kept", "one of the two", options.unfreeze_epoch);
   return options;
+}
+
+at::Tensor class_weights(const TrainOptions& options, const Model& model) {
+  if (options.class_weights.empty()) return {};
+  const auto classes = static_cast<std::size_t>(model.input().classes);
+  if (options.class_weights.size() != classes) {
+    throw Error({.what = "the classes' weights do not fit the data",
+                 .expected = fmt::format("{} of them", classes),
+                 .found = fmt::format("{}", options.class_weights.size())});
+  }
+  for (const double weight : options.class_weights) {
+    if (weight >= 0) continue;
+    throw Error({.what = "a class's weight makes no sense",
+                 .expected = "0 or more",
+                 .found = fmt::format("{}", weight)});
+  }
+  return at::tensor(options.class_weights, at::kFloat).to(model.device());
+}
+
+// Rows [first, first + count) of a batch of `rows`.
+LossOptions loss_of_part(const LossOptions& whole, std::int64_t first, std::int64_t count,
+                         std::int64_t rows) {
+  LossOptions part = whole;
+  part.weight *= static_cast<double>(count) / static_cast<double>(rows);
+  if (part.draw) part.draw->first_place = static_cast<std::uint32_t>(first);
+  if (part.partner_labels.defined()) {
+    part.partner_labels = part.partner_labels.narrow(0, first, count);
+  }
+  return part;
 }
 
 }  // namespace
@@ -92,7 +123,9 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       observer_(observer),
       stop_(std::move(stop)),
       plan_(plan_of(feed_options(data, options), data.train->size())),
-      schedule_(options.schedule, run_length(plan_, options)) {
+      schedule_(options.schedule, run_length(plan_, options)),
+      frozen_at_first_(state.model->frozen()),
+      class_weights_(class_weights(options, *state.model)) {
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
   throw Error({.what = "features cannot be kept: they would change while the network learns",
                .expected = "everything frozen but the head (--freeze all)",
@@ -159,6 +192,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
                 .waited_before = batches.waited_seconds(),
                 .batches = batches};
     const std::uint32_t epoch = state_.cursor.epoch;
+    freeze_for(epoch);
     while (state_.cursor.epoch == epoch) {
       make_step(batches, next_group());
       observer_.step_done(step_report(epoch, clock));
@@ -171,18 +205,36 @@ RunEnd Trainer::run_on(BatchStream& batches) {
   }
 }
 
+void Trainer::freeze_for(std::uint32_t epoch) {
+  const bool unfrozen = options_.unfreeze_epoch > 0 && epoch >= options_.unfreeze_epoch;
+  const std::size_t count = unfrozen ? 0 : frozen_at_first_;
+  if (state_.model->frozen() != count) state_.model->freeze(count);
+}
+
 void Trainer::make_step(BatchStream& batches, const Group& group) {
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
     auto batch = batches.next();
     STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
     train_on(*batch,
-             static_cast<double>(batch->labels.size(0)) / static_cast<double>(group.samples));
+             static_cast<double>(batch->labels.size(0)) / static_cast<double>(group.samples),
+             number == group.begin);
   }
-  if (options_.clip_grad > 0) state_.optimiser.clip_gradients(options_.clip_grad);
   rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step), state_.plateau);
-  state_.optimiser.step(rate_);
+  apply_gradients();
+  if (state_.average) state_.average->update(state_.step);
   ++state_.step;
   state_.cursor = plan_.cursor_before(group.end);
+}
+
+void Trainer::apply_gradients() {
+  Optimiser& optimiser = state_.optimiser;
+  if (state_.model->precision() == Precision::kFloat16) {
+    const bool finite = optimiser.unscale_gradients(state_.loss_scale.scale);
+    state_.loss_scale.after_step(finite);
+    if (!finite) return optimiser.forget_gradients();
+  }
+  if (options_.clip_grad > 0) optimiser.clip_gradients(options_.clip_grad);
+  optimiser.step(rate_);
 }
 
 Mix Trainer::mix_of(const DeviceBatch& batch) const {
@@ -191,24 +243,53 @@ Mix Trainer::mix_of(const DeviceBatch& batch) const {
                   batch.number % per_epoch, batch_shape(batch.values));
 }
 
-void Trainer::train_on(DeviceBatch& batch, double weight) {
+void Trainer::train_on(DeviceBatch& batch, double weight, bool first_of_group) {
   LossOptions loss{.smoothing = options_.smoothing,
                    .weight = weight,
+                   .class_weights = class_weights_,
                    .draw = DrawKey{.seed = options_.seed, .batch = batch.number}};
-  const bool features = options_.cached_views > 0;
-  const Mix mix = features ? Mix{} : mix_of(batch);
+  if (state_.model->precision() == Precision::kFloat16) loss.weight *= state_.loss_scale.scale;
+  const Mix mix = options_.cached_views > 0 ? Mix{} : mix_of(batch);
   if (mix.kind != Mix::Kind::kNone) {
     mix_pixels(batch.values, mix);
     loss.partner_labels = batch.labels.flip(0);
     loss.own_share = mix.lambda;
   }
+  while (true) {
+    try {
+      return train_on_parts(batch, loss);
+    } catch (const c10::OutOfMemoryError&) {
+      // Gradients of earlier batches of the group would be lost with those of this one.
+      const bool can_split = state_.batch_parts * 2 <= batch.labels.size(0);
+      if (!first_of_group || !can_split) throw;
+      state_.optimiser.forget_gradients();
+      observer_.batch_split(state_.batch_parts *= 2);
+    }
+  }
+}
+
+void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss) {
   Model& model = *state_.model;
-  const Model::Pass pass = features ? model.backward_head(batch.values, batch.labels, loss)
-                                    : model.backward(batch.values, batch.labels, loss);
+  const std::int64_t rows = batch.labels.size(0), parts = state_.batch_parts;
+  const std::int64_t step = (rows + parts - 1) / parts;
+  std::vector<Model::Pass> passes;
+  for (std::int64_t first = 0; first < rows; first += step) {
+    const std::int64_t count = std::min(step, rows - first);
+    const at::Tensor values = batch.values.narrow(0, first, count);
+    const at::Tensor labels = batch.labels.narrow(0, first, count);
+    const LossOptions part = loss_of_part(loss, first, count, rows);
+    passes.push_back(options_.cached_views > 0 ? model.backward_head(values, labels, part)
+                                               : model.backward(values, labels, part));
+  }
   EpochSums& sums = state_.sums;
-  sums.loss.add_(pass.loss, static_cast<double>(batch.labels.size(0)));
-  sums.right.add_(pass.logits.argmax(1).eq(batch.labels).sum());
-  sums.samples += static_cast<std::uint64_t>(batch.labels.size(0));
+  std::int64_t first = 0;
+  for (const Model::Pass& pass : passes) {
+    const std::int64_t count = pass.logits.size(0);
+    sums.loss.add_(pass.loss, static_cast<double>(count));
+    sums.right.add_(pass.logits.argmax(1).eq(batch.labels.narrow(0, first, count)).sum());
+    first += count;
+  }
+  sums.samples += static_cast<std::uint64_t>(rows);
 }
 
 StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
@@ -233,7 +314,10 @@ EvaluateOptions Trainer::evaluate_options() const {
 MetricsResult Trainer::validate() {
   const EvaluateOptions options = evaluate_options();
   const Model& model = *state_.model;
-  if (!only_head_learns(model)) return evaluate(model, data_.validation, options);
+  if (!only_head_learns(model)) {
+    validation_features_.reset();
+    return evaluate(model, data_.validation, options);
+  }
   if (!validation_features_) {
     validation_features_ = compute_features(model, data_.validation, options.policy,
                                             {.workers = options.workers,
@@ -259,6 +343,7 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       .faults = clock.batches.faults()};
   report.samples_per_second =
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
+  const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
   const auto start = SteadyClock::now();
   report.validation = validate();
   report.validation_seconds = seconds_since(start);
@@ -266,6 +351,7 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
   if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};
   state_.plateau = schedule_.after_epoch(state_.plateau, report.validation.loss);
   state_.clear_sums();
+  report.is_last = end().has_value();
   observer_.epoch_done(report);
 }
 

@@ -57,8 +57,13 @@ class Trainer {
   [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options) const;
   RunEnd run_on(BatchStream& batches);
   void make_step(BatchStream& batches, const Group& group);
+  // Gradients become a step, unless one of them is not finite (in float16 alone).
+  void apply_gradients();
   [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
-  void train_on(DeviceBatch& batch, double weight);
+  // The batch whole, or in parts where the device has no memory for it.
+  void train_on(DeviceBatch& batch, double weight, bool first_of_group);
+  void train_on_parts(const DeviceBatch& batch, const LossOptions& loss);
+  void freeze_for(std::uint32_t epoch);
   void finish_epoch(std::uint32_t epoch, const Clock& clock);
   [[nodiscard]] MetricsResult validate();
   [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
@@ -70,6 +75,8 @@ class Trainer {
   std::function<bool()> stop_;
   BatchPlan plan_;
   Schedule schedule_;
+  std::size_t frozen_at_first_;
+  at::Tensor class_weights_;                       // on the model's device, if any
   double rate_ = 0;                                // of the step made last
   std::optional<FeatureSet> validation_features_;  // where they cannot change
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/train/test_models.h"
 #include "stoker/train/test_runs.h"
 
 namespace stoker {
@@ -144,6 +145,103 @@ TEST(Trainer, MixedBatchesAreTheSameForAnyNumberOfWorkers) {
   }
 }
 
+// What it has seen of the run when the batches did not fit into memory.
+class SplitRecorder final : public Observer {
+ public:
+  std::vector<std::uint32_t> parts;
+  void batch_split(std::uint32_t count) override { parts.push_back(count); }
+};
+
+TEST(Trainer, ABatchTooLargeForTheMemoryIsSplitAndTheStepStaysTheSame) {
+  State whole = test::new_state(), split(std::make_unique<test::SmallMemoryModel>(3), {});
+  SplitRecorder recorder;
+  Observer nobody;
+  Trainer(whole, test::made_up_data(), test::small_options(), nobody).run();
+  Trainer(split, test::made_up_data(), test::small_options(), recorder).run();
+  EXPECT_EQ(recorder.parts, (std::vector<std::uint32_t>{2, 4})) << "8 samples, room for 3";
+  EXPECT_EQ(split.batch_parts, 4U);
+  const auto a = all_tensors(*whole.model), b = all_tensors(*split.model);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(at::allclose(a[i].tensor, b[i].tensor, 1e-4, 1e-5)) << a[i].name;
+  }
+}
+
+TEST(Trainer, ASampleTooLargeForTheMemoryEndsTheRun) {
+  State state(std::make_unique<test::SmallMemoryModel>(0), {});
+  Observer nobody;
+  EXPECT_THROW(Trainer(state, test::made_up_data(), test::small_options(), nobody).run(),
+               c10::OutOfMemoryError);
+}
+
+TEST(Trainer, UnfreezesAtTheEpochAndGoesOnFromThereAfterAStop) {
+  const auto new_state = [] {
+    State state = test::new_state("cnn:4,8");  // the optimiser takes everything
+    state.model->freeze(2);
+    return state;
+  };
+  TrainOptions options = test::small_options();
+  options.unfreeze_epoch = 1;
+  State whole = new_state();
+  const at::Tensor first = all_tensors(*whole.model).front().tensor;
+  const at::Tensor before = first.detach().clone();
+  class Watcher final : public Observer {
+   public:
+    std::vector<bool> moved;
+    at::Tensor weight, before;
+    void epoch_done(const EpochReport&) override { moved.push_back(!at::equal(weight, before)); }
+  } watcher;
+  watcher.weight = first;
+  watcher.before = before;
+  Trainer(whole, test::made_up_data(), options, watcher).run();
+  EXPECT_EQ(watcher.moved, (std::vector<bool>{false, true, true}));
+  State broken = new_state();
+  Observer nobody;
+  const auto stop = [] { return true; };
+  while (Trainer(broken, test::made_up_data(), options, nobody, stop).run() == RunEnd::kStopped) {
+    if (broken.cursor.epoch == 0) broken.model->freeze(2);  // as a new process would
+  }
+  EXPECT_TRUE(test::same(whole, broken));
+}
+
+TEST(Trainer, ValidatesTheAverageAndResumesIt) {
+  const AverageOptions average{.decay = 0.9};
+  const auto new_state = [&] {
+    State plain = test::new_state();
+    return State(std::move(plain.model), {}, average);
+  };
+  State whole = new_state(), broken = new_state(), plain = test::new_state();
+  Observer nobody;
+  Trainer(whole, test::made_up_data(), test::small_options(), nobody).run();
+  const auto stop = [] { return true; };
+  while (Trainer(broken, test::made_up_data(), test::small_options(), nobody, stop).run() ==
+         RunEnd::kStopped) {
+  }
+  EXPECT_TRUE(test::same(whole, broken));
+  const auto trained_losses = run(plain, test::small_options());
+  EXPECT_TRUE(at::equal(all_tensors(*whole.model)[0].tensor, all_tensors(*plain.model)[0].tensor))
+      << "the average does not change the training";
+  EXPECT_FALSE(at::equal(whole.average->tensors()[0].tensor, all_tensors(*plain.model)[0].tensor));
+}
+
+TEST(Trainer, ClassWeightsOfZeroSilenceAClass) {
+  State state = test::new_state("mlp:180,16,2", {.momentum = 0});
+  TrainOptions options = test::small_options();
+  options.class_weights = {1, 0};
+  options.epochs = 20;
+  options.schedule.lr = 0.5;
+  run(state, options);
+  const at::Tensor logits = state.model->forward(at::rand({50, 1, 9, 20}));
+  EXPECT_TRUE(at::all(logits.argmax(1).eq(0)).item<bool>());
+}
+
+TEST(LossScale, HalvesWhereAGradientIsNotFiniteAndGrowsAgain) {
+  LossScale scale;
+  scale.after_step(false);
+  EXPECT_EQ(scale.scale, 32768);
+  for (int i = 0; i < 2000; ++i) scale.after_step(true);
+  EXPECT_EQ(scale.scale, 65536);
+}
+
 TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
   State state = test::new_state();
   Observer observer;
@@ -158,6 +256,8 @@ TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
   expect_error([](TrainOptions& o) { o.clip_grad = -1; });
   expect_error([](TrainOptions& o) { o.batch_size = 0; });
   expect_error([](TrainOptions& o) { o.mix.mixup_alpha = -1; });
+  expect_error([](TrainOptions& o) { o.class_weights = {1}; });
+  expect_error([](TrainOptions& o) { o.class_weights = {1, -1}; });
 }
 
 }  // namespace

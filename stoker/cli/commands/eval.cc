@@ -7,6 +7,7 @@
 #include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/progress.h"
+#include "stoker/cli/top_losses.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 struct EvalFlags {
   ModelFlags model;
-  std::string picture;
+  std::string picture, top_losses;
+  std::size_t top_losses_count = 16;
   bool json = false;
 };
 
@@ -69,10 +71,14 @@ void run(const EvalFlags& flags) {
   const ModelAndData opened = open_model_and_data(flags.model);
   Progress progress("eval", opened.source->size());
   std::uint64_t done = 0;
+  TopLosses worst(flags.top_losses_count);
   const MetricsResult result =
-      evaluate(*opened.loaded.model, opened.source, opened.options,
-               [&](const Predictions& batch) { progress.update(done += batch.labels.size()); });
+      evaluate(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
+        worst.add(batch);
+        progress.update(done += batch.labels.size());
+      });
   progress.clear();
+  if (!flags.top_losses.empty()) worst.write(flags.top_losses, opened);
   if (!flags.picture.empty()) {
     const std::string title = fmt::format("{:.2f} % right", 100 * result.top1);
     write_png(flags.picture,
@@ -97,6 +103,12 @@ void add_eval_command(CLI::App& parent) {
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command->add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
+  command->add_option("--top-losses", flags->top_losses,
+                      "write the pictures that the model is most wrong about as a PNG file, with "
+                      "where it looked (Grad-CAM)");
+  command->add_option("--top-losses-count", flags->top_losses_count, "how many of them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command->add_flag("--json", flags->json, "print one JSON object; shares are in [0, 1]");
   command->callback([flags] { run(*flags); });
 }

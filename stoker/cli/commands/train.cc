@@ -2,21 +2,19 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/place_model.h"
 #include "stoker/cli/recipes.h"
 #include "stoker/cli/run_folder.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_reporter.h"
+#include "stoker/cli/train_setup.h"
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
-#include "stoker/data/catalog.h"
-#include "stoker/data/subset.h"
 #include "stoker/image/png.h"
-#include "stoker/nn/pretrained.h"
-#include "stoker/nn/registry.h"
+#include "stoker/report/line_plot.h"
 #include "stoker/report/picture_grid.h"
+#include "stoker/train/rate_range.h"
 #include "stoker/train/stop_signals.h"
 #include "stoker/train/trainer.h"
 
@@ -24,84 +22,6 @@ namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Everything that the flags stand for.
-struct Setup {
-  TrainData data;
-  std::string pretrained;  // what was taken from --pretrained
-  Placement placement;
-  State state;
-  CheckpointInterval interval;
-};
-
-TrainingPair open_pair(const TrainFlags& flags) {
-  const DataOptions options{.pictures = {.limits = flags.limits}};
-  if (flags.validation_data.empty()) {
-    return open_training_pair(flags.data, flags.validation_every, options);
-  }
-  return {.train = open_data(flags.data, Split::kTrain, options),
-          .validation = open_data(flags.validation_data, Split::kJudged, options)};
-}
-
-TrainData open_train_data(TrainFlags& flags) {
-  auto [train, validation] = open_pair(flags);
-  flags.normalise.resolve(train->channels());
-  if (flags.train_samples > 0) {
-    train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
-  }
-  check_class_names(train->class_names(), validation->class_names(), flags.data);
-  return {.train = train,
-          .validation = validation,
-          .policy = Policy::parse(flags.policy),
-          .validation_policy = flags.resolved_validation_policy(),
-          .normalisation = flags.preprocessing().normalisation()};
-}
-
-// Fails where it must before anything is written.
-Setup set_up(TrainFlags& flags) {
-  flags.resolve();
-  for (std::string* data : {&flags.data, &flags.validation_data, &flags.pretrained}) {
-    if (fs::exists(*data)) *data = fs::absolute(*data).string();
-  }
-  TrainData data = open_train_data(flags);
-  const ModelInput input{.image = sample_shape(*data.train, data.policy),
-                         .classes = static_cast<std::int64_t>(data.train->class_names().size())};
-  auto model = make_model(flags.model, input, flags.train.seed);
-  std::string pretrained;
-  if (!flags.pretrained.empty()) pretrained = load_pretrained(*model, flags.pretrained);
-  model->freeze(flags.frozen_stages(model->stages().size()));
-  Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
-  flags.train.workers = placement.threads.workers;
-  flags.train.validation_batch_size = default_evaluation_batch(input.image);
-  Setup setup{.data = std::move(data),
-              .pretrained = std::move(pretrained),
-              .placement = std::move(placement),
-              .state = State(std::move(model), flags.optimiser),
-              .interval = parse_checkpoint_interval(flags.checkpoint_every)};
-  Observer nobody;
-  static_cast<void>(Trainer(setup.state, setup.data, flags.train, nobody));  // checks its options
-  return setup;
-}
-
-// The flags with what was chosen in place of 0 and auto.
-FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags, const Setup& setup,
-                           const std::set<std::string>& left_out) {
-  std::set<std::string> without = left_out;
-  without.insert({"config", "resume"});
-  FlagValues values = flag_values(command, without);
-  set_flag_value(values, "data", flags.data);
-  set_flag_value(values, "val-data", flags.validation_data);
-  set_flag_value(values, "pretrained", flags.pretrained);
-  set_flag_values(values, "mean", flags.normalise.mean);
-  set_flag_values(values, "std", flags.normalise.deviation);
-  set_flag_value(values, "model", setup.state.model->architecture());
-  set_flag_value(values, "threads", std::to_string(setup.placement.threads.compute));
-  if (!left_out.contains("workers")) {
-    set_flag_value(values, "workers", std::to_string(setup.placement.threads.workers));
-    set_flag_value(values, "device", setup.placement.device.device.str());
-  }
-  return values;
-}
 
 std::string default_name(const TrainFlags& flags) {
   return fmt::format("{}-{}", fs::path(flags.data).filename().string(),
@@ -137,13 +57,33 @@ void draw_first_batch(const fs::path& path, const TrainFlags& flags, const Train
                       .view());
 }
 
+void write_rate_range(const fs::path& folder, const RateRange& range) {
+  std::string rows = "rate,loss\n";
+  for (std::size_t i = 0; i < range.rates.size(); ++i) {
+    rows += fmt::format("{},{}\n", range.rates[i], range.losses[i]);
+  }
+  write_whole_file(folder / "lr_range.csv", rows, "range test");
+  const double lowest = *std::min_element(range.losses.begin(), range.losses.end());
+  const double highest = *std::max_element(range.losses.begin(), range.losses.end());
+  const PlotSeries series[] = {{.name = "loss", .x = range.rates, .y = range.losses},
+                               {.name = fmt::format("chosen: {:.1e}", range.suggested),
+                                .x = {range.suggested, range.suggested},
+                                .y = {lowest, highest}}};
+  write_png(folder / "lr_range.png", line_plot(series, {.title = "Learning rate range test",
+                                                        .x_title = "learning rate",
+                                                        .y_title = "loss, smoothed",
+                                                        .x_scale = AxisScale::kLog10,
+                                                        .markers = false})
+                                         .view());
+}
+
 std::int64_t count_of(const std::vector<NamedTensor>& tensors) {
   std::int64_t count = 0;
   for (const NamedTensor& named : tensors) count += named.tensor.numel();
   return count;
 }
 
-void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
+void introduce(RunFolder& folder, const TrainFlags& flags, const TrainSetup& setup) {
   const Source& train = *setup.data.train;
   folder.say(fmt::format("run        {}", folder.path().string()));
   folder.say(
@@ -162,8 +102,10 @@ void introduce(RunFolder& folder, const TrainFlags& flags, const Setup& setup) {
     folder.say(fmt::format("frozen     {} of {} stages; {} parameters are trained", model.frozen(),
                            model.stages().size(), count_of(model.trainable_parameters())));
   }
+  for (const std::string& note : setup.notes) folder.say(fmt::format("chosen     {}", note));
   const ChosenDevice& device = setup.placement.device;
-  folder.say(fmt::format("device     {} ({})", device.device.str(), device.reason));
+  folder.say(
+      fmt::format("device     {} ({}), {}", device.device.str(), device.reason, flags.precision()));
   folder.say(fmt::format("threads    {}", setup.placement.threads.reason));
 }
 
@@ -190,11 +132,12 @@ void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double 
       fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
 }
 
-RunEnd train_and_note_faults(Trainer trainer, const TrainReporter& reporter) {
+RunEnd train_and_note_faults(Trainer trainer, TrainReporter& reporter) {
   try {
     return trainer.run();
   } catch (const TooManyFaults& error) {
     reporter.write_faults(error.faults());
+    reporter.write_results();
     throw;
   }
 }
@@ -205,7 +148,7 @@ RunFolder open_folder(CLI::App& command, TrainFlags& flags) {
   return folder;
 }
 
-void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, Setup& setup) {
+void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup& setup) {
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();
   const std::string settings =
@@ -216,8 +159,11 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, Setup& setu
   TrainReporter reporter(folder, checkpoints,
                          {.epochs = flags.train.epochs,
                           .top_k = flags.train.top_k,
-                          .class_names = setup.data.train->class_names(),
-                          .preprocessing = flags.preprocessing()});
+                          .card = {.architecture = state.model->architecture(),
+                                   .input = state.model->input(),
+                                   .class_names = setup.data.train->class_names(),
+                                   .preprocessing = flags.preprocessing()},
+                          .fixed_stages = setup.fixed_stages});
   if (!flags.resume.empty()) {
     say_where_it_goes_on(folder, checkpoints.restore(state), state);
     reporter.resume_at(state.cursor);
@@ -226,6 +172,7 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, Setup& setu
       Trainer(state, setup.data, flags.train, reporter, [&] { return signals.received() != 0; }),
       reporter);
   if (end == RunEnd::kStopped) {
+    reporter.write_results();
     checkpoints.save(state);
     folder.say(fmt::format("stopped by signal {} at step {}; go on with `stoker train --resume {}`",
                            signals.received(), state.step, folder.path().string()));
@@ -239,15 +186,16 @@ void run(CLI::App& command, TrainFlags& flags) {
   keep_freed_memory();
   if (!flags.resume.empty()) {
     RunFolder folder = open_folder(command, flags);
-    Setup setup = set_up(flags);
+    TrainSetup setup = set_up(flags);
     run_in(folder, command, flags, setup);
     return;
   }
   if (!flags.config.empty()) apply_yaml(command, flags.config);
   if (!flags.recipe.empty()) apply_recipe(command, flags.recipe);
-  Setup setup = set_up(flags);
+  TrainSetup setup = set_up(flags);
   RunFolder folder = RunFolder::create(flags.output, flags.experiment, default_name(flags));
   draw_first_batch(folder.path() / "train_batch0.png", flags, setup.data);
+  if (setup.rate_range) write_rate_range(folder.path(), *setup.rate_range);
   FlagValues values = resolved_values(command, flags, setup, {});
   set_flag_value(values, "experiment", folder.path().filename().string());
   // Last: what makes a folder a run that can be resumed.

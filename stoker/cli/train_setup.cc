@@ -1,0 +1,158 @@
+#include "stoker/cli/train_setup.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/progress.h"
+#include "stoker/core/error.h"
+#include "stoker/data/balance.h"
+#include "stoker/data/catalog.h"
+#include "stoker/data/subset.h"
+#include "stoker/nn/model_file.h"
+#include "stoker/nn/pretrained.h"
+#include "stoker/nn/registry.h"
+#include "stoker/train/batch_probe.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+TrainingPair open_pair(const TrainFlags& flags) {
+  const DataOptions options{.pictures = {.limits = flags.limits}};
+  if (flags.validation_data.empty()) {
+    return open_training_pair(flags.data, flags.validation_every, options);
+  }
+  return {.train = open_data(flags.data, Split::kTrain, options),
+          .validation = open_data(flags.validation_data, Split::kJudged, options)};
+}
+
+TrainData open_train_data(TrainFlags& flags) {
+  auto [train, validation] = open_pair(flags);
+  flags.normalise.resolve(train->channels());
+  if (flags.train_samples > 0) {
+    train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
+  }
+  check_class_names(train->class_names(), validation->class_names(), flags.data);
+  if (flags.class_weights == "balanced") {
+    flags.train.class_weights = balancing_weights(samples_by_class(*train));
+  }
+  if (flags.sampler == "balanced") train = std::make_shared<Balanced>(train, flags.train.seed);
+  return {.train = train,
+          .validation = validation,
+          .policy = Policy::parse(flags.policy),
+          .validation_policy = flags.resolved_validation_policy(),
+          .normalisation = flags.preprocessing().normalisation()};
+}
+
+Precision parse_precision(const TrainFlags& flags, const at::Device& device) {
+  const std::string name = flags.precision();
+  if (name == "float16" && device.is_cpu()) {
+    throw Error({.what = "float16 is for accelerators",
+                 .expected = "--amp-dtype bfloat16 on a CPU",
+                 .found = "float16"});
+  }
+  if (name == "float32") return Precision::kFloat32;
+  return name == "bfloat16" ? Precision::kBfloat16 : Precision::kFloat16;
+}
+
+std::unique_ptr<Model> new_model(const TrainFlags& flags, const TrainData& data,
+                                 std::string& pretrained) {
+  const ModelInput input{.image = sample_shape(*data.train, data.policy),
+                         .classes = static_cast<std::int64_t>(data.train->class_names().size())};
+  auto model = make_model(flags.model, input, flags.train.seed);
+  if (!flags.pretrained.empty()) pretrained = load_pretrained(*model, flags.pretrained);
+  return model;
+}
+
+// In place of --batch-size auto.
+std::string choose_batch_size(TrainFlags& flags, Model& model, const TrainData& data) {
+  const std::uint64_t most =
+      std::min<std::uint64_t>(1024, std::max<std::uint64_t>(1, data.train->size() / 4));
+  const BatchChoice choice =
+      choose_batch_size(model, static_cast<std::uint32_t>(most), [](const BatchProbe& probe) {
+        fmt::print(stderr, "batch size {:4}: {:.1f} samples/s\n", probe.size,
+                   probe.samples_per_second);
+      });
+  flags.train.batch_size = choice.size;
+  flags.batch_size = std::to_string(choice.size);
+  return fmt::format("batch size {}, chosen among {}{}", choice.size, choice.tried.size(),
+                     choice.out_of_memory ? "; a larger one does not fit into memory" : "");
+}
+
+// In place of --lr auto.
+RateRange choose_rate(TrainFlags& flags, Model& model, const TrainData& data) {
+  const RateRangeOptions options;
+  Progress progress("learning rates", options.steps);
+  const RateRange range = try_rates(model, flags.optimiser, data, flags.train, options,
+                                    [&](std::uint32_t done) { progress.update(done); });
+  progress.clear();
+  // Two digits: more would claim what the test cannot know.
+  flags.lr = fmt::format("{:.2g}", range.suggested);
+  flags.train.schedule.lr = std::strtod(flags.lr.c_str(), nullptr);
+  return range;
+}
+
+}  // namespace
+
+TrainSetup set_up(TrainFlags& flags) {
+  flags.resolve();
+  for (std::string* data : {&flags.data, &flags.validation_data, &flags.pretrained}) {
+    if (fs::exists(*data)) *data = fs::absolute(*data).string();
+  }
+  TrainData data = open_train_data(flags);
+  std::string pretrained;
+  auto model = new_model(flags, data, pretrained);
+  const std::size_t frozen = flags.frozen_stages(model->stages().size());
+  const std::size_t fixed = flags.train.unfreeze_epoch > 0 ? 0 : frozen;
+  model->freeze(fixed);
+  Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
+  model->compute_in(parse_precision(flags, model->device()));
+  flags.train.workers = placement.threads.workers;
+  flags.train.validation_batch_size = default_evaluation_batch(model->input().image);
+  TrainSetup setup{.data = std::move(data),
+                   .pretrained = std::move(pretrained),
+                   .placement = std::move(placement),
+                   .state = State(std::move(model), flags.optimiser, flags.averaging()),
+                   .interval = parse_checkpoint_interval(flags.checkpoint_every),
+                   .fixed_stages = fixed,
+                   .notes = {}};
+  Model& placed = *setup.state.model;
+  placed.freeze(frozen);
+  if (flags.batch_size == "auto") {
+    setup.notes.push_back(choose_batch_size(flags, placed, setup.data));
+  }
+  Observer nobody;
+  static_cast<void>(Trainer(setup.state, setup.data, flags.train, nobody));  // checks its options
+  if (flags.lr == "auto") {
+    setup.rate_range = choose_rate(flags, placed, setup.data);
+    setup.notes.push_back(fmt::format("learning rate {}, by a range test", flags.lr));
+  }
+  return setup;
+}
+
+FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
+                           const TrainSetup& setup, const std::set<std::string>& left_out) {
+  std::set<std::string> without = left_out;
+  without.insert({"config", "resume"});
+  FlagValues values = flag_values(command, without);
+  set_flag_value(values, "data", flags.data);
+  set_flag_value(values, "val-data", flags.validation_data);
+  set_flag_value(values, "pretrained", flags.pretrained);
+  set_flag_value(values, "batch-size", flags.batch_size);
+  set_flag_value(values, "lr", flags.lr);
+  set_flag_values(values, "mean", flags.normalise.mean);
+  set_flag_values(values, "std", flags.normalise.deviation);
+  set_flag_value(values, "model", setup.state.model->architecture());
+  set_flag_value(values, "threads", std::to_string(setup.placement.threads.compute));
+  if (!left_out.contains("workers")) {
+    set_flag_value(values, "workers", std::to_string(setup.placement.threads.workers));
+    set_flag_value(values, "device", setup.placement.device.device.str());
+  }
+  return values;
+}
+
+}  // namespace stoker

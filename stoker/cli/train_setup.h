@@ -1,0 +1,38 @@
+// From the flags of `stoker train` to all that a run needs: data, model, device, state. Settings
+// that are "auto" are chosen here.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stoker/cli/place_model.h"
+#include "stoker/cli/train_flags.h"
+#include "stoker/cli/yaml_flags.h"
+#include "stoker/train/checkpointing.h"
+#include "stoker/train/rate_range.h"
+#include "stoker/train/trainer.h"
+
+namespace stoker {
+
+struct TrainSetup {
+  TrainData data;
+  std::string pretrained;  // what was taken from --pretrained
+  Placement placement;
+  State state;
+  CheckpointInterval interval;
+  std::size_t fixed_stages;                  // that never learn
+  std::vector<std::string> notes;            // what was tried out, for the run's log
+  std::optional<RateRange> rate_range = {};  // with --lr auto
+};
+
+// Fails where it must before anything is written; puts into the flags what was chosen.
+[[nodiscard]] TrainSetup set_up(TrainFlags& flags);
+
+// The flags with what was chosen in place of 0 and auto.
+[[nodiscard]] FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
+                                         const TrainSetup& setup,
+                                         const std::set<std::string>& left_out);
+
+}  // namespace stoker
