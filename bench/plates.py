@@ -2,7 +2,7 @@
 """The course project's training on the plates: Stoker beside Python torchvision, the same recipe and weights.
 
 ResNet-18 (or MobileNetV2) with everything frozen but its last layer, batches of 8, Adam with 1e-3, the rate times 0.1 every 7 epochs, every 6th picture
-to validation. Python with the document's 8 loader workers, with 2 and with none, each with the threads PyTorch takes by itself; Stoker as it is and with
+to validation. The test pictures have no labels: Stoker's predictions for them are compared with Python's for the same weights. Python with the document's 8 loader workers, with 2 and with none, each with the threads PyTorch takes by itself; Stoker as it is and with
 --features cached. Interleaved rounds in one run, medians. The time is that of training: Python's from before its first epoch to after its last, Stoker's the
 "time" that it prints, which holds reading the data and drawing the reports too.
 Exit status: 0 measured, 1 a side failed.
@@ -100,7 +100,38 @@ def stoker_side(options, extra, scratch):
     with open(Path(folder, "results.csv"), encoding="utf-8") as file:
         accuracies = [round(8 * float(row["val_top1"])) for row in csv.DictReader(file)]
     seconds = float(re.search(r"time +([0-9.]+) s", text).group(1))
-    return {"seconds": seconds, "best": max(accuracies), "last": accuracies[-1]}
+    return {"seconds": seconds, "best": max(accuracies), "last": accuracies[-1], "folder": folder}
+
+
+AGREEMENT = """
+import csv, json, pathlib, sys
+import torch, torchvision
+from safetensors.torch import load_file
+from torchvision import transforms
+model_name, weights, predictions = sys.argv[1:]
+plain = transforms.Compose([transforms.Resize((224, 224)), transforms.ToTensor(),
+                            transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+model = getattr(torchvision.models, model_name)(num_classes=2)
+model.load_state_dict(load_file(weights))
+model.eval()
+same, most, count = 0, 0.0, 0
+with open(predictions, encoding="utf-8") as file, torch.inference_mode():
+    for row in csv.DictReader(file):
+        picture = plain(torchvision.datasets.folder.default_loader(row["sample"]))
+        shares = model(picture[None]).softmax(1)[0].tolist()
+        same += row["class"] == ("cleaned", "dirty")[shares[1] > shares[0]]
+        most = max(most, abs(shares[0] - float(row["cleaned"])))
+        count += 1
+print(json.dumps({"pictures": count, "same": same, "largest difference": most}))
+"""
+
+
+def agreement(options, folder):
+    """How many of the test pictures get the same class from both, with the weights of this run."""
+    weights = Path(folder, "weights", "last.safetensors")
+    out = Path(folder, "test.csv")
+    output_of([str(options.stoker), "predict", str(options.plates / "test"), "--weights", str(weights), "--out", str(out)])
+    return json.loads(output_of([sys.executable, "-c", AGREEMENT, options.model, str(weights), str(out)]))
 
 
 def main():
@@ -127,6 +158,8 @@ def main():
             for name, side in sides.items():
                 results[name].append(side(scratch))
                 print(f"{name:20} {results[name][-1]}", flush=True)
+        if "Stoker" in results:
+            print("test pictures:", agreement(options, results["Stoker"][-1]["folder"]))
     print(f"{'':20} {'seconds':>8} {'best of 8':>10} {'last':>5}")
     for name, runs in results.items():
         print(f"{name:20} {statistics.median(r['seconds'] for r in runs):8.1f} {runs[0]['best']:10} {runs[0]['last']:5}")
