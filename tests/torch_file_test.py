@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our PyTorch files and those of Python's `torch` hold the same tensors, and no file makes us run anything.
 
-Run by ctest with the path of the test program as TORCH_FILE_CAT. Needs a Python whose torch can be imported (the wheel of
+Run by ctest with the paths of the programs as TORCH_FILE_CAT and STOKER. Needs a Python whose torch can be imported (the wheel of
 requirements.txt alone lacks CUDA's libraries); without it the test says so and ends with 77, ctest's "skipped" here.
 `--make-seeds FILE` writes small files of torch.save as base64 lines: tests/fuzz/torch_file_seeds.base64.
 """
@@ -24,14 +24,17 @@ import zlib
 try:
     import torch
     import torch.utils.serialization
+    import torchvision
+    from safetensors.torch import load_file
 except (ImportError, OSError) as error:
-    print(f"skipped: {error}; this test needs a Python with torch==2.15.0")
+    print(f"skipped: {error}; pip install -r bench/requirements.txt")
     sys.exit(77)
 
-CAT = os.environ.get("TORCH_FILE_CAT", "")
+CAT, STOKER = os.environ.get("TORCH_FILE_CAT", ""), os.environ.get("STOKER", "")
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA", SOURCE.parent / "shared" / "data"))
 MOBILENET = DATA / "weights" / "mobilenet_v2-b0353104.pth"
+RESNET = DATA / "weights" / "resnet18_imagenet1k_v1_reconstructed.safetensors"
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,
           "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -275,6 +278,48 @@ class Writing(Case):
         self.assertIn(b"PK\x06\x06", wide.read_bytes())
         self.assert_same(wide, every_type())
         self.assert_read(wide, every_type())
+
+
+@unittest.skipUnless(MOBILENET.is_file() and RESNET.is_file(), f"needs {MOBILENET} and {RESNET}")
+class Exported(Case):
+    """`stoker export --format pth` writes what torchvision's networks take, every tensor of them."""
+
+    def stoker(self, *arguments):
+        done = subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def assert_loads(self, name, classes):
+        state = torch.load(self.ours, weights_only=True)
+        network = torchvision.models.get_model(name, weights=None, num_classes=classes)
+        network.load_state_dict(state, strict=True)
+        for key, tensor in network.state_dict().items():
+            self.assertEqual((tensor.dtype, tensor.shape), (state[key].dtype, state[key].shape), key)
+            self.assertTrue(torch.equal(tensor, state[key]), key)
+        return state
+
+    def test_published_weights_come_back_as_they_were(self):
+        for name, weights in (("mobilenet_v2", MOBILENET), ("resnet18", RESNET)):
+            with self.subTest(name):
+                model = self.folder / "model.safetensors"
+                self.stoker("export", weights, "--model", name, "--out", model)
+                self.stoker("export", model, "--format", "pth", "--out", self.ours)
+                state = self.assert_loads(name, 1000)
+                published = load_file(weights) if weights == RESNET else torch.load(weights, weights_only=True)
+                self.assertEqual(sorted(state), sorted(published))
+                for key, tensor in published.items():
+                    self.assertTrue(torch.equal(state[key], tensor), key)
+
+    @unittest.skipUnless((DATA / "plates").is_dir(), f"needs {DATA / 'plates'}")
+    def test_a_finetuned_network_for_other_classes(self):
+        for name, weights in (("mobilenet_v2", MOBILENET), ("resnet18", RESNET)):
+            with self.subTest(name):
+                self.stoker("train", "--data", DATA / "plates", "--recipe", "plates", "--model", name, "--pretrained", weights,
+                            "--freeze", "none", "--epochs", 1, "--batches-per-epoch", 1, "--output", self.folder,
+                            "--experiment", name)
+                self.stoker("export", self.folder / name / "weights" / "last.safetensors", "--out", self.ours)
+                state = self.assert_loads(name, 2)
+                counted = {int(state[key]) for key in state if key.endswith("num_batches_tracked")}
+                self.assertEqual(len(counted), 1)  # every norm saw the same batches
 
 
 def shell_command(command):

@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
 #ifdef STOKER_TRAINER
       "  stoker train --data mnist --model mlp:784,128,10\n"
       "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
+      "  stoker export runs/mnist-mlp/weights/best.safetensors --out model.onnx\n"
 #endif
       "  stoker doctor flowers/ --write-list clean.tsv\n"
       "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
@@ -31,6 +32,7 @@ int run(int argc, char** argv) {
   stoker::add_train_command(app);
   stoker::add_eval_command(app);
   stoker::add_predict_command(app);
+  stoker::add_export_command(app);
 #endif
   stoker::add_doctor_command(app);
   stoker::add_info_command(app);

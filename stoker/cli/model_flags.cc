@@ -32,8 +32,12 @@ void add_views(EvaluateOptions& options, const ModelFlags& flags) {
 
 void ModelFlags::add_to(CLI::App& command) {
   command.add_option("data,--data", data, data_help())->required();
-  command.add_option("--weights", weights, "model file, e.g. runs/NAME/weights/best.safetensors")
+  command
+      .add_option(
+          "--weights", weights,
+          "model file, e.g. runs/NAME/weights/best.safetensors; or others' weights, with --model")
       ->required();
+  published.add_to(command);
   command.add_option("--split", split, "which part of the data")
       ->check(CLI::IsMember({"train", "test"}))
       ->capture_default_str();
@@ -60,7 +64,7 @@ void ModelFlags::add_to(CLI::App& command) {
 
 ModelAndData open_model_and_data(const ModelFlags& flags) {
   ModelAndData opened{
-      .loaded = load_model(flags.weights),
+      .loaded = flags.published.load(flags.weights),
       .source = open_data(flags.data, flags.split == "train" ? Split::kTrain : Split::kJudged,
                           {.pictures = {.limits = flags.limits}}),
       .options = flags.evaluate,

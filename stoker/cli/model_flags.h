@@ -7,14 +7,15 @@
 #include <CLI/CLI.hpp>
 
 #include "stoker/cli/compute_flags.h"
+#include "stoker/cli/published_flags.h"
 #include "stoker/data/source.h"
-#include "stoker/nn/model_file.h"
 #include "stoker/train/evaluate.h"
 
 namespace stoker {
 
 struct ModelFlags {
   std::string data, weights;
+  PublishedFlags published;
   std::string split = "test";
   std::uint32_t views = 1;  // test-time augmentation
   std::string view_policy = "hflip(1)";

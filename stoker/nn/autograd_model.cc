@@ -7,6 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/autocast.h"
+#include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -135,6 +136,12 @@ at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor
   const at::NoGradGuard no_grad;
   const at::Tensor heat = (map.detach() * map.grad()).sum(1).relu();
   return heat / heat.amax({1, 2}, /*keepdim=*/true).clamp_min(1e-12);
+}
+
+OnnxValue AutogradModel::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
+  OnnxValue a = x;
+  for (std::size_t stage = 0; stage < body_stages(); ++stage) a = append_stage(stage, graph, a);
+  return onnx_linear(graph, stages().back().name, head(), append_pooled(graph, a));
 }
 
 }  // namespace stoker

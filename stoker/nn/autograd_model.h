@@ -20,6 +20,7 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor class_activation(const at::Tensor& x,
                                             const at::Tensor& classes) const final;
   void compute_in(Precision precision) final { precision_ = precision; }
+  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const final;
 
  protected:
   // Tensors lie on the model's device, in the order sample, row, column, channel.
@@ -29,6 +30,9 @@ class AutogradModel : public Model {
   // What the head sees of the last of them: (samples, features).
   [[nodiscard]] virtual at::Tensor pooled(const at::Tensor& x) const = 0;
   [[nodiscard]] virtual const Linear& head() const = 0;
+  // run_stage() as in use, and pooled(), as nodes of a graph.
+  virtual OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const = 0;
+  virtual OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const = 0;
   // The share of features that training drops in front of the head.
   [[nodiscard]] virtual double dropout() const { return 0; }
 

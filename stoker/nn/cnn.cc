@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -68,6 +69,22 @@ at::Tensor Cnn::run_stage(std::size_t stage, const at::Tensor& x, bool training)
 at::Tensor Cnn::pooled(const at::Tensor& x) const {
   const bool fits = x.size(2) == head_height_ && x.size(3) == head_width_;
   return (fits ? x : at::adaptive_avg_pool2d(x, {head_height_, head_width_})).flatten(1);
+}
+
+OnnxValue Cnn::append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const {
+  const std::string name = fmt::format("stages.{}", stage);
+  OnnxValue a = onnx_convolution(graph, name + ".conv", stages_[stage].convolution, x);
+  if (stage + 1 < stages_.size()) a = graph.max_pool(a, {});
+  return graph.relu(onnx_batch_norm(graph, name + ".norm", stages_[stage].norm, a));
+}
+
+OnnxValue Cnn::append_pooled(OnnxGraph& graph, const OnnxValue& x) const {
+  const auto left = [this](int side) { return side >> (stages_.size() - 1); };
+  return graph.flatten(onnx_adaptive_average_pool(graph, "head.pool", x,
+                                                  {.height = left(input().image.height),
+                                                   .width = left(input().image.width),
+                                                   .out_height = head_height_,
+                                                   .out_width = head_width_}));
 }
 
 std::vector<ModelStage> Cnn::stages() const {

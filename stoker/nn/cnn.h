@@ -26,6 +26,8 @@ class Cnn final : public AutogradModel {
                                      bool training) const override;
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return head_; }
+  OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;
+  OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const override;
 
  private:
   struct Stage {

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint16_t kDropoutStream = 0xF003;
 
 constexpr double kRunningShare = 0.1;  // of the newest batch in the running statistics
-constexpr double kVarianceFloor = 1e-5;
 
 // A leaf that autograd fills.
 void make_leaf(at::Tensor& tensor) { tensor = tensor.detach().requires_grad_(true); }

@@ -34,6 +34,8 @@ struct Convolution {
 };
 
 struct BatchNorm {
+  static constexpr double kVarianceFloor = 1e-5;  // added to the variance
+
   at::Tensor weight, bias;                    // learned
   at::Tensor running_mean, running_variance;  // a mean over past batches, for use
   at::Tensor batches;                         // int64: how many there were, if they are counted

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -171,6 +172,20 @@ Model::Pass Mlp::backward_head(const at::Tensor& features, const at::Tensor& lab
   const auto [loss, d] = cross_entropy(logits, labels, options);
   add_layer_gradient(layers_.weights.size() - 1, features, d);
   return {.logits = logits, .loss = loss};
+}
+
+OnnxValue Mlp::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
+  OnnxValue a = graph.flatten(x);
+  const std::size_t layers = layers_.weights.size();
+  for (std::size_t i = 0; i < layers; ++i) {
+    const std::string name = fmt::format("layers.{}", i);
+    const OnnxValue weight = onnx_constant(graph, name + ".weight", layers_.weights[i]);
+    const OnnxValue bias = onnx_constant(graph, name + ".bias", layers_.biases[i]);
+    a = graph.gemm(a, weight, bias, /*transposed=*/false);
+    if (i + 1 == layers) break;
+    a = activation_ == Activation::kSigmoid ? graph.sigmoid(a) : graph.relu(a);
+  }
+  return a;
 }
 
 }  // namespace stoker

@@ -17,6 +17,9 @@
 
 namespace stoker {
 
+class OnnxGraph;
+struct OnnxValue;
+
 // What a model is made for.
 struct ModelInput {
   ImageShape image;
@@ -129,6 +132,10 @@ class Model {
     device_ = parameters().front().tensor.device();  // with its index, which may not be given
   }
   [[nodiscard]] const at::Device& device() const noexcept { return device_; }
+
+  // Adds to the graph what forward() computes, as nodes from `x`, normalised pixels, to the logits,
+  // which it returns (nn/onnx_layers.h). Constants have the names of the tensors.
+  virtual OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const = 0;
 
  protected:
   virtual void move_tensors(const at::Device& device) = 0;

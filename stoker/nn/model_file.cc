@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kArchitecture = "stoker.architecture";
 constexpr const char* kImage = "stoker.image";
 constexpr const char* kClasses = "stoker.classes";
 constexpr const char* kMean = "stoker.mean";
@@ -88,18 +87,23 @@ void save_model(const std::filesystem::path& path, const Model& model,
 void save_model(const std::filesystem::path& path, const ModelCard& card,
                 const std::vector<NamedTensor>& tensors) {
   const FileTensors rows(tensors);
-  SafetensorsMetadata metadata = {{kArchitecture, card.architecture},
+  write_safetensors(path, rows.views(), card_metadata(card), "model");
+}
+
+SafetensorsMetadata card_metadata(const ModelCard& card) {
+  const Preprocessing& preprocessing = card.preprocessing;
+  SafetensorsMetadata metadata = {{kArchitectureKey, card.architecture},
                                   {kImage, shape_text(card.input.image)},
                                   {kClasses, Json(card.class_names).dump()},
-                                  {kMean, Json(card.preprocessing.mean).dump()},
-                                  {kDeviation, Json(card.preprocessing.deviation).dump()}};
-  if (!card.preprocessing.framing.empty()) metadata[kFraming] = card.preprocessing.framing;
-  write_safetensors(path, rows.views(), metadata, "model");
+                                  {kMean, Json(preprocessing.mean).dump()},
+                                  {kDeviation, Json(preprocessing.deviation).dump()}};
+  if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
+  return metadata;
 }
 
 ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path) {
   ModelCard card;
-  card.architecture = value_of(metadata, kArchitecture, path);
+  card.architecture = value_of(metadata, kArchitectureKey, path);
   card.class_names =
       parse_list<std::vector<std::string>>(metadata, kClasses, path, "a JSON list of class names");
   if (card.class_names.empty() || card.class_names.size() > kMaxClasses) {

@@ -14,6 +14,9 @@
 
 namespace stoker {
 
+// By this a model file is known: its metadata has it.
+inline constexpr const char* kArchitectureKey = "stoker.architecture";
+
 // What a model file says besides the tensors.
 struct ModelCard {
   std::string architecture;
@@ -37,6 +40,8 @@ struct LoadedModel {
 // Throws Error where the file is not such a file, or its tensors are not its architecture's.
 [[nodiscard]] LoadedModel load_model(const std::filesystem::path& path);
 
+// The metadata of a file that says the same as the card.
+[[nodiscard]] SafetensorsMetadata card_metadata(const ModelCard& card);
 // The card of a file's metadata; Error where it is missing or makes no sense.
 [[nodiscard]] ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stoker/nn/model.h"
+#include "stoker/nn/model_file.h"
 
 namespace stoker {
 
@@ -13,5 +14,10 @@ namespace stoker {
 // the file is not there (with the name under which it is published), is no file of weights, or does
 // not fit; the model is unchanged then.
 std::string load_pretrained(Model& model, const std::filesystem::path& path);
+
+// A model of such weights alone, the head's too: Error where anything does not fit. The card says
+// what they are for; where it has no class names, they are the numbers of the outputs of the only
+// linear layer.
+[[nodiscard]] LoadedModel load_published(const std::filesystem::path& path, ModelCard card);
 
 }  // namespace stoker

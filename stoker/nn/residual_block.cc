@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "stoker/nn/initial_weights.h"
+#include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -21,6 +22,12 @@ at::Tensor kaiming_weights(const ConvNormShape& shape, LayerSeed& seed) {
 at::Tensor rectified(at::Tensor x, Rectifier rectifier) {
   if (rectifier == Rectifier::kRelu) return x.relu_();
   if (rectifier == Rectifier::kRelu6) return at::hardtanh_(x, 0, 6);
+  return x;
+}
+
+OnnxValue append_rectifier(OnnxGraph& graph, const OnnxValue& x, Rectifier rectifier) {
+  if (rectifier == Rectifier::kRelu) return graph.relu(x);
+  if (rectifier == Rectifier::kRelu6) return graph.clip(x, 0, 6);
   return x;
 }
 
@@ -53,6 +60,11 @@ void ConvNorm::append_to(ModelStage& stage) const {
   norm_.append_buffers(norm_name_, stage.buffers);
 }
 
+OnnxValue ConvNorm::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
+  const OnnxValue a = onnx_convolution(graph, convolution_name_, convolution_, x);
+  return append_rectifier(graph, onnx_batch_norm(graph, norm_name_, norm_, a), rectifier_);
+}
+
 void ConvNorm::to(const at::Device& device) {
   convolution_.to(device);
   norm_.to(device);
@@ -76,6 +88,13 @@ std::int64_t ResidualBlock::multiply_adds(PictureSize& size) const {
 void ResidualBlock::append_to(ModelStage& stage) const {
   for (const ConvNorm& layer : path) layer.append_to(stage);
   if (projection) projection->append_to(stage);
+}
+
+OnnxValue ResidualBlock::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
+  OnnxValue a = x;
+  for (const ConvNorm& layer : path) a = layer.append_nodes(graph, a);
+  if (adds_input) a = graph.add(a, projection ? projection->append_nodes(graph, x) : x);
+  return append_rectifier(graph, a, rectifier);
 }
 
 void ResidualBlock::to(const at::Device& device) {

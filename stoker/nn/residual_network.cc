@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/io/onnx.h"
 
 namespace stoker {
 
@@ -44,6 +45,18 @@ at::Tensor ResidualNetwork::run_stage(std::size_t stage, const at::Tensor& x, bo
 
 at::Tensor ResidualNetwork::pooled(const at::Tensor& x) const {
   return at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
+}
+
+OnnxValue ResidualNetwork::append_stage(std::size_t stage, OnnxGraph& graph,
+                                        const OnnxValue& x) const {
+  OnnxValue a = x;
+  for (const ResidualBlock& block : parts_.body[stage].blocks) a = block.append_nodes(graph, a);
+  if (!parts_.body[stage].halves_after) return a;
+  return graph.max_pool(a, {.window = {3, 3}, .stride = {2, 2}, .padding = 1});
+}
+
+OnnxValue ResidualNetwork::append_pooled(OnnxGraph& graph, const OnnxValue& x) const {
+  return graph.flatten(graph.global_average_pool(x));
 }
 
 void ResidualNetwork::move_tensors(const at::Device& device) {

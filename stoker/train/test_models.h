@@ -5,6 +5,7 @@
 
 #include <ATen/ATen.h>
 
+#include "stoker/io/onnx.h"
 #include "stoker/nn/registry.h"
 
 namespace stoker::test {
@@ -37,6 +38,10 @@ class SmallMemoryModel final : public Model {
   Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
                      const LossOptions& options) override {
     return inner_->backward_head(features, labels, options);
+  }
+
+  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const override {
+    return inner_->append_nodes(graph, x);
   }
 
  protected:

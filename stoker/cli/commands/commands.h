@@ -15,6 +15,7 @@ void add_preview_command(CLI::App& parent);
 void add_split_command(CLI::App& parent);
 // Of the trainer.
 void add_eval_command(CLI::App& parent);
+void add_export_command(CLI::App& parent);
 void add_predict_command(CLI::App& parent);
 void add_train_command(CLI::App& parent);
 

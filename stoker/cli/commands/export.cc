@@ -1,0 +1,86 @@
+// `stoker export`: weights in the format of another program.
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/published_flags.h"
+#include "stoker/core/error.h"
+#include "stoker/io/torch_file.h"
+#include "stoker/io/weights_file.h"
+#include "stoker/nn/onnx_export.h"
+
+namespace stoker {
+namespace {
+
+struct ExportFlags {
+  std::string weights, out;
+  std::string format;  // empty: as the ending of `out` says
+  PublishedFlags published;
+};
+
+std::string format_of(const ExportFlags& flags) {
+  if (!flags.format.empty()) return flags.format;
+  const std::string ending = std::filesystem::path(flags.out).extension().string();
+  if (ending == ".onnx") return "onnx";
+  if (ending == ".pth" || ending == ".pt") return "pth";
+  if (ending == ".safetensors") return "safetensors";
+  throw Error({.what = "the file's name does not say which format is meant",
+               .path = flags.out,
+               .expected = "an ending of .onnx, .pth, .pt or .safetensors",
+               .hint = "Or name the format, e.g. --format onnx."});
+}
+
+void write_weights(const ExportFlags& flags, const std::string& format) {
+  if (format == "onnx") {
+    const LoadedModel loaded = flags.published.load(flags.weights);
+    write_onnx(flags.out, *loaded.model, loaded.card);
+    return;
+  }
+  if (!flags.published.model.empty() && format == "safetensors") {
+    const LoadedModel loaded = flags.published.load(flags.weights);
+    save_model(flags.out, *loaded.model, loaded.card.class_names, loaded.card.preprocessing);
+    return;
+  }
+  const WeightsFile weights(flags.weights);
+  if (format == "pth") {
+    write_torch_file(flags.out, weights.tensors());
+  } else {
+    write_safetensors(flags.out, weights.tensors(), weights.metadata());
+  }
+}
+
+void run(const ExportFlags& flags) {
+  const std::string format = format_of(flags);
+  write_weights(flags, format);
+  std::error_code no_size;  // of a device
+  const auto bytes = std::filesystem::file_size(flags.out, no_size);
+  fmt::print("{}: {}", flags.out, format);
+  if (!no_size) fmt::print(", {:.1f} MB", static_cast<double>(bytes) / 1e6);
+  fmt::print("\n");
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("export", "Write weights as ONNX, for PyTorch, or as safetensors");
+  auto flags = std::make_shared<ExportFlags>();
+  command
+      ->add_option("weights,--weights", flags->weights,
+                   "model file of a run, or any state_dict (.safetensors, .pth, .pt)")
+      ->required();
+  command->add_option("-o,--out", flags->out, "file to write")->required();
+  command
+      ->add_option("--format", flags->format,
+                   "onnx: the network with its weights; pth: a state_dict for torch.load; "
+                   "safetensors: a model file where the network is known. Without it the ending of "
+                   "--out decides")
+      ->check(CLI::IsMember({"onnx", "pth", "safetensors"}));
+  flags->published.add_to(*command);
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

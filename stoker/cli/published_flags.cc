@@ -1,0 +1,83 @@
+#include "stoker/cli/published_flags.h"
+
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stoker/augment/policy.h"
+#include "stoker/cli/picture_flags.h"
+#include "stoker/core/error.h"
+#include "stoker/io/weights_file.h"
+#include "stoker/nn/pretrained.h"
+
+namespace stoker {
+namespace {
+
+std::vector<std::string> read_class_names(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) names.push_back(std::move(line));
+  }
+  if (!names.empty()) return names;
+  throw Error({.what = "cannot read the names of the classes",
+               .path = path,
+               .expected = "a text file with a class a line, in the order of the network's outputs",
+               .found = file.is_open() ? "no line with a name" : "no file that can be read"});
+}
+
+// All of it but the number of classes where they have no names.
+ModelCard published_card(const PublishedFlags& flags) {
+  const Policy policy = Policy::parse(flags.framing);
+  if (policy.framing() == nullptr) {
+    throw Error(
+        {.what = "--val-aa does not fit",
+         .expected = "an operation that gives pictures their size, e.g. resize_crop(256,224)",
+         .found = fmt::format("\"{}\"", flags.framing)});
+  }
+  NormaliseFlags normalise;
+  normalise.resolve(/*channels=*/3);
+  ModelCard card{.architecture = flags.model,
+                 .input = {.image = {.height = policy.framing()->output_height(),
+                                     .width = policy.framing()->output_width(),
+                                     .channels = 3}},
+                 .class_names = {},
+                 .preprocessing = {.mean = normalise.means(),
+                                   .deviation = normalise.deviations(),
+                                   .framing = policy.text()}};
+  if (!flags.class_names.empty()) card.class_names = read_class_names(flags.class_names);
+  return card;
+}
+
+}  // namespace
+
+void PublishedFlags::add_to(CLI::App& command) {
+  CLI::Option* network = command.add_option(
+      "--model", model,
+      "network of weights that do not say it, such as torchvision's files, e.g. mobilenet_v2");
+  command
+      .add_option("--class-names", class_names,
+                  "with --model: text file with a class a line; not given: numbers from 0")
+      ->needs(network);
+  command
+      .add_option("--val-aa", framing,
+                  "with --model: what gives pictures their size, e.g. \"resize_crop(232,224)\"")
+      ->needs(network)
+      ->capture_default_str();
+}
+
+LoadedModel PublishedFlags::load(const std::string& weights) const {
+  if (!model.empty()) return load_published(weights, published_card(*this));
+  const WeightsFile file(weights);
+  if (!file.metadata().contains(kArchitectureKey)) {
+    throw Error({.what = "the weights do not say which network they are of",
+                 .path = weights,
+                 .expected = "a model file of `stoker train`, or --model",
+                 .hint = "For torchvision's file: --model mobilenet_v2, resnet18, …"});
+  }
+  return load_model(weights);
+}
+
+}  // namespace stoker

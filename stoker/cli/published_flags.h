@@ -1,0 +1,24 @@
+// Flags for weights that say nothing but themselves, such as the files that torchvision publishes:
+// which network they are of, what its classes are called, how pictures become its input.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "stoker/nn/model_file.h"
+
+namespace stoker {
+
+struct PublishedFlags {
+  std::string model;        // empty: the file says it all
+  std::string class_names;  // a file; empty: numbers from 0
+  std::string framing = "imagenet-eval";
+
+  void add_to(CLI::App& command);
+  // A model file as it is; with --model, weights of any format that we read, normalised by
+  // ImageNet's means. Throws Error where neither fits.
+  [[nodiscard]] LoadedModel load(const std::string& weights) const;
+};
+
+}  // namespace stoker

@@ -1,0 +1,23 @@
+// A trained model as an ONNX file: from normalised pixels (samples, channels, height, width) to
+// logits, for any number of samples at once. What else using it takes stands in the file's metadata
+// under the names of the model file (nn/model_file.h): classes, mean, deviation, framing; and in
+// words, for readers that do not know those: stoker.resize, stoker.pixels. Without LibTorch's
+// headers.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace stoker {
+
+class Model;
+struct ModelCard;
+
+// A file that either is there as a whole or leaves the old one. Throws Error where the disk
+// refuses.
+void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card);
+
+// The file's bytes: the same model and card make the same.
+[[nodiscard]] std::string encode_onnx(const Model& model, const ModelCard& card);
+
+}  // namespace stoker

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""ONNX Runtime computes from our files what we compute ourselves.
+
+Run by ctest with the paths of the programs as ONNX_CAT and STOKER. Needs the packages of requirements.txt; without them the
+test says so and ends with 77, ctest's "skipped" here. The class Program also needs MNIST ($STOKER_TEST_DATA/mnist).
+"""
+
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime
+except ImportError as error:
+    print(f"skipped: {error}; scripts/setup installs what requirements.txt lists")
+    sys.exit(77)
+
+CAT, STOKER = os.environ["ONNX_CAT"], os.environ["STOKER"]
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+os.environ.setdefault("STOKER_TEST_DATA", str(SOURCE.parent / "shared" / "data"))
+MNIST = pathlib.Path(os.environ["STOKER_TEST_DATA"], "mnist")
+CLASSES = 4
+# Architecture, height, width, channels. 25 and 50 do not divide into 7: pooling by matrices.
+NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64,4", 8, 8, 1), ("cnn:small", 28, 28, 1),
+            ("cnn:8,12,16", 28, 28, 3), ("cnn:8,12", 28, 28, 3), ("cnn:8", 28, 28, 1), ("cnn:8,12", 50, 100, 3),
+            ("cnn:8,12", 29, 43, 3), ("cnn:8,12", 9, 5, 1), ("cnn:8,12,8", 4, 4, 1), ("cnn:8,12", 50, 6, 1),
+            ("resnet18", 64, 64, 3), ("resnet18", 33, 50, 3), ("resnet34", 64, 40, 3), ("resnet50", 64, 64, 3),
+            ("resnet101", 40, 64, 3), ("mobilenet_v2", 64, 64, 3), ("mobilenet_v2", 33, 50, 3)]
+
+
+def session_of(path):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *arguments, code=0):
+        done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+
+class Networks(Case):
+    """Every kind of network, with random weights."""
+
+    def export(self, architecture, height, width, channels):
+        self.run_program(CAT, architecture, height, width, channels, CLASSES, self.folder)
+        pixels = np.fromfile(self.folder / "pixels.f32", np.float32).reshape(5, channels, height, width)
+        logits = np.fromfile(self.folder / "logits.f32", np.float32).reshape(5, CLASSES)
+        return self.folder / "model.onnx", pixels, logits
+
+    def test_same_logits_for_any_number_of_samples(self):
+        for network in NETWORKS:
+            with self.subTest(network):
+                path, pixels, expected = self.export(*network)
+                onnx.checker.check_model(str(path), full_check=True)
+                session = session_of(path)
+                for count in (5, 1, 2):
+                    (found,) = session.run(["logits"], {"pixels": pixels[:count]})
+                    self.assertEqual(found.shape, (count, CLASSES))
+                    # Random deep networks have logits of any size, so of the largest.
+                    apart = np.abs(found - expected[:count]).max() / np.abs(expected).max()
+                    self.assertTrue(apart <= 1e-4, f"{apart:.2g}")
+                self.assertGreater(np.ptp(expected), 0.01)  # it is no constant
+                print(f"{network[0]} {network[1]}x{network[2]}: {apart:.2g}")
+
+    def test_shapes_and_versions(self):
+        path, _, _ = self.export("cnn:8,12", 50, 100, 3)
+        model = onnx.load(str(path))
+        self.assertEqual((model.ir_version, model.opset_import[0].version), (8, 17))
+        sizes = [d.dim_param or d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+        self.assertEqual(sizes, ["samples", 3, 50, 100])
+        # What the checker infers is what the file says.
+        inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+        output = inferred.graph.output[0].type.tensor_type.shape.dim
+        self.assertEqual([d.dim_param or d.dim_value for d in output], ["samples", CLASSES])
+
+    def test_metadata_says_all_that_using_it_takes(self):
+        path, _, _ = self.export("cnn:8,12", 28, 28, 3)
+        found = {p.key: p.value for p in onnx.load(str(path)).metadata_props}
+        self.assertEqual(json.loads(found["stoker.classes"]), [f"größe {i}" for i in range(CLASSES)])
+        self.assertEqual(json.loads(found["stoker.mean"]), [0.1, 0.2, 0.3])
+        self.assertEqual(json.loads(found["stoker.std"]), [0.5, 0.6, 0.7])
+        self.assertEqual(found["stoker.image"], "28x28x3")
+        self.assertEqual(found["stoker.framing"], "resize_crop(32,28)")
+        self.assertIn("bilinear with antialiasing", found["stoker.resize"])
+        self.assertEqual(found["stoker.pixels"], "RGB, (value / 255 - mean) / std")
+        self.assertEqual(session_of(path).get_modelmeta().custom_metadata_map, found)
+
+
+@unittest.skipUnless(MNIST.is_dir(), "needs MNIST in $STOKER_TEST_DATA/mnist")
+class Program(Case):
+    """stoker train, export, predict: the same probabilities from ONNX Runtime and the file alone."""
+
+    def images(self):
+        (path,) = MNIST.glob("t10k-images*")
+        data = (gzip.open(path) if path.suffix == ".gz" else open(path, "rb")).read()
+        return np.frombuffer(data, np.uint8, offset=16).reshape(-1, 1, 28, 28)
+
+    def test_trained_networks(self):
+        for model in ("mlp:784,32,10", "cnn:8,16"):
+            with self.subTest(model):
+                self.run_program(STOKER, "train", "--data", "mnist", "--model", model, "--epochs", 1, "--batches-per-epoch",
+                                 50, "--output", self.folder, "--experiment", model[:3])
+                weights, out = self.folder / model[:3] / "weights" / "last.safetensors", self.folder / "model.onnx"
+                self.run_program(STOKER, "export", "--weights", weights, "--out", out)
+                rows = self.run_program(STOKER, "predict", "--data", "mnist", "--weights", weights, "--format", "jsonl")
+                expected = [list(json.loads(row)["probabilities"].values()) for row in rows.splitlines() if row[0] == "{"]
+                session = session_of(out)
+                facts = session.get_modelmeta().custom_metadata_map
+                mean, std = (json.loads(facts[key])[0] for key in ("stoker.mean", "stoker.std"))
+                pixels = ((self.images() / 255 - mean) / std).astype(np.float32)
+                (logits,) = session.run(None, {"pixels": pixels})
+                shares = np.exp(logits - logits.max(1, keepdims=True))
+                shares /= shares.sum(1, keepdims=True)
+                self.assertEqual(len(expected), len(shares))
+                np.testing.assert_allclose(shares, expected, atol=1e-4)
+
+    def test_weights_that_do_not_say_their_network(self):
+        self.run_program(STOKER, "train", "--data", "mnist", "--model", "mlp:784,4,10", "--epochs", 1, "--batches-per-epoch", 2,
+                         "--output", self.folder, "--experiment", "run")
+        weights = self.folder / "run" / "weights" / "last.safetensors"
+        pth, back = self.folder / "w.pth", self.folder / "w.safetensors"
+        self.run_program(STOKER, "export", "--weights", weights, "--out", pth)
+        self.run_program(STOKER, "export", "--weights", pth, "--out", back)
+        compared = self.run_program(STOKER, "info", "--compare", weights, back)
+        self.assertIn("4 tensors, 4 of them the same in every byte", compared)
+        message = self.run_program(STOKER, "export", "--weights", pth, "--out", self.folder / "w.onnx", code=1)
+        self.assertIn("do not say which network", message)
+        message = self.run_program(STOKER, "export", "--weights", pth, "--out", self.folder / "w.bin", code=1)
+        self.assertIn("--format", message)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
