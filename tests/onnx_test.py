@@ -2,13 +2,16 @@
 """ONNX Runtime computes from our files what we compute ourselves.
 
 Run by ctest with the paths of the programs as ONNX_CAT and STOKER. Needs the packages of requirements.txt; without them the
-test says so and ends with 77, ctest's "skipped" here. The class Program also needs MNIST ($STOKER_TEST_DATA/mnist).
+test says so and ends with 77, ctest's "skipped" here. The classes Program and Photographs also need mnist, weights and
+photos in $STOKER_TEST_DATA.
 """
 
 import gzip
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +21,7 @@ try:
     import numpy as np
     import onnx
     import onnxruntime
+    from PIL import Image
 except ImportError as error:
     print(f"skipped: {error}; scripts/setup installs what requirements.txt lists")
     sys.exit(77)
@@ -25,7 +29,8 @@ except ImportError as error:
 CAT, STOKER = os.environ["ONNX_CAT"], os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("STOKER_TEST_DATA", str(SOURCE.parent / "shared" / "data"))
-MNIST = pathlib.Path(os.environ["STOKER_TEST_DATA"], "mnist")
+DATA = pathlib.Path(os.environ["STOKER_TEST_DATA"])
+MNIST, PHOTOS, WEIGHTS = DATA / "mnist", DATA / "photos", DATA / "weights"
 CLASSES = 4
 # Architecture, height, width, channels. 25 and 50 do not divide into 7: pooling by matrices.
 NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64,4", 8, 8, 1), ("cnn:small", 28, 28, 1),
@@ -39,6 +44,11 @@ def session_of(path):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def softmax(logits):
+    shares = np.exp(logits - logits.max(1, keepdims=True))
+    return shares / shares.sum(1, keepdims=True)
 
 
 class Case(unittest.TestCase):
@@ -124,10 +134,8 @@ class Program(Case):
                 mean, std = (json.loads(facts[key])[0] for key in ("stoker.mean", "stoker.std"))
                 pixels = ((self.images() / 255 - mean) / std).astype(np.float32)
                 (logits,) = session.run(None, {"pixels": pixels})
-                shares = np.exp(logits - logits.max(1, keepdims=True))
-                shares /= shares.sum(1, keepdims=True)
-                self.assertEqual(len(expected), len(shares))
-                np.testing.assert_allclose(shares, expected, atol=1e-4)
+                self.assertEqual(len(expected), len(logits))
+                np.testing.assert_allclose(softmax(logits), expected, atol=1e-4)
 
     def test_weights_that_do_not_say_their_network(self):
         self.run_program(STOKER, "train", "--data", "mnist", "--model", "mlp:784,4,10", "--epochs", 1, "--batches-per-epoch", 2,
@@ -142,6 +150,51 @@ class Program(Case):
         self.assertIn("do not say which network", message)
         message = self.run_program(STOKER, "export", "--weights", pth, "--out", self.folder / "w.bin", code=1)
         self.assertIn("--format", message)
+
+
+@unittest.skipUnless(PHOTOS.is_dir() and WEIGHTS.is_dir(), f"needs {PHOTOS} and {WEIGHTS}")
+class Photographs(Case):
+    """Published weights as ONNX: with what the file's metadata says, Pillow and ONNX Runtime predict what we do."""
+
+    def prepared(self, path, facts):
+        shorter, side = map(int, re.fullmatch(r"resize_crop\((\d+),(\d+)\)", facts["stoker.framing"]).groups())
+        image = Image.open(path).convert("RGB")
+        scale = shorter / min(image.size)
+        image = image.resize([shorter if edge == min(image.size) else int(edge * scale) for edge in image.size],
+                             Image.Resampling.BILINEAR)
+        left, top = (round((edge - side) / 2) for edge in image.size)
+        pixels = np.asarray(image.crop((left, top, left + side, top + side)))
+        mean, std = (np.array(json.loads(facts[key])) for key in ("stoker.mean", "stoker.std"))
+        return ((pixels / 255 - mean) / std).transpose(2, 0, 1).astype(np.float32)
+
+    def compare(self, model, weights):
+        photos, out = self.folder / "photos", self.folder / "model.onnx"
+        photos.mkdir()
+        for path in sorted(PHOTOS.glob("*.JPEG"))[::20]:
+            shutil.copy(path, photos)
+        names = self.folder / "names.txt"
+        names.write_text("".join(f"class {i}\n" for i in range(1000)), encoding="utf-8")
+        published = ["--model", model, "--class-names", names]
+        self.run_program(STOKER, "export", WEIGHTS / weights, *published, "--out", out)
+        rows = self.run_program(STOKER, "predict", photos, "--weights", WEIGHTS / weights, *published, "--format", "jsonl")
+        rows = [json.loads(row) for row in rows.splitlines() if row[0] == "{"]
+        session = session_of(out)
+        facts = session.get_modelmeta().custom_metadata_map
+        self.assertEqual(json.loads(facts["stoker.classes"])[999], "class 999")
+        pixels = np.stack([self.prepared(photos / pathlib.Path(row["sample"]).name, facts) for row in rows])
+        (logits,) = session.run(None, {"pixels": pixels})
+        expected = np.array([list(row["probabilities"].values()) for row in rows])
+        self.assertEqual(expected.shape, (13, 1000))
+        apart = np.abs(softmax(logits) - expected).max()
+        print(f"{model}: {apart:.2g}")
+        self.assertTrue(apart <= 1e-4, f"{apart:.2g}")
+        self.assertEqual((logits.argmax(1) == expected.argmax(1)).all(), True)
+
+    def test_mobilenet_v2(self):
+        self.compare("mobilenet_v2", "mobilenet_v2-b0353104.pth")
+
+    def test_resnet18_reconstructed(self):
+        self.compare("resnet18", "resnet18_imagenet1k_v1_reconstructed.safetensors")
 
 
 if __name__ == "__main__":
