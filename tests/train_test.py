@@ -444,19 +444,19 @@ class Photographs(Case):
 class Recipes(Case):
     BASE = ["train", "--data", "mnist", "--train-samples", "4000", "--seed", "2"]
 
-    def train(self, name, *extra, model="cnn:small"):
+    def train(self, name, *extra, model="mlp:784,64,10:relu"):
         must(*self.BASE, "--model", model, "--output", self.output, "--experiment", name, *extra)
         return self.output / name
 
     def test_a_chosen_rate_trains_better_than_a_hundredth_of_it(self):
         perceptron = ["--opt", "adam", "--epochs", "1"]
-        auto = self.train("auto", *perceptron, "--lr", "auto", "--batch-size", "auto", model="mlp:784,64,10:relu")
+        auto = self.train("auto", *perceptron, "--lr", "auto", "--batch-size", "auto")
         settings = dict(line.split(": ") for line in (auto / "args.yaml").read_text().splitlines() if ": " in line)
         rate, batch = float(settings["lr"].strip('"')), int(settings["batch-size"])
         self.assertIn("learning rate", (auto / "log.txt").read_text())
         self.assertTrue((auto / "lr_range.png").read_bytes().startswith(b"\x89PNG"))
         self.assertGreater(len((auto / "lr_range.csv").read_text().splitlines()), 20)
-        low = self.train("low", *perceptron, "--lr", str(rate / 100), "-b", str(batch), model="mlp:784,64,10:relu")
+        low = self.train("low", *perceptron, "--lr", str(rate / 100), "-b", str(batch))
         self.assertGreater(float(rows(auto)[0]["val_top1"]), float(rows(low)[0]["val_top1"]) + 0.1)
 
     def test_an_average_is_what_is_saved_and_validated(self):
@@ -468,7 +468,7 @@ class Recipes(Case):
         self.assertAlmostEqual(json.loads(done.stdout)["top1"], float(rows(average)[-1]["val_top1"]), places=6)
 
     def test_bfloat16_learns_too(self):
-        folder = self.train("bf16", "--epochs", "2", "--amp", "--opt", "adam", "--lr", "0.003")
+        folder = self.train("bf16", "--epochs", "2", "--amp", "--opt", "adam", "--lr", "0.003", model="cnn:8,16")
         self.assertIn("bfloat16", (folder / "log.txt").read_text())
         self.assertGreater(float(rows(folder)[-1]["val_top1"]), 0.9)
 
@@ -481,7 +481,7 @@ class Recipes(Case):
             self.assertNotEqual(weights(one), weights(plain))
 
     def test_top_losses_and_views(self):
-        folder = self.train("seen", "--epochs", "1")
+        folder = self.train("seen", "--epochs", "1", model="cnn:8,16")
         best = folder / "weights" / "best.safetensors"
         plain = json.loads(must("eval", "mnist", "--weights", best, "--json", "--top-losses", self.output / "worst.png",
                                 "--top-losses-count", "6").stdout)
@@ -494,7 +494,7 @@ class Recipes(Case):
         self.assertEqual(shifted, again)
 
     def test_short_epochs_are_saved_rarely_and_the_last_always(self):
-        folder = self.train("short", "--epochs", "30", "--batches-per-epoch", "1", model="mlp:784,2000,2000,10")
+        folder = self.train("short", "--epochs", "30", "--batches-per-epoch", "1", model="mlp:784,2000,10")
         self.assertLess(len(checkpoints(folder)), 3)
         self.assertEqual(int(checkpoints(folder)[-1].stem.split("-")[1]), 30)
         top1 = [float(row["val_top1"]) for row in rows(folder)]

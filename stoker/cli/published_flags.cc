@@ -75,6 +75,7 @@ LoadedModel PublishedFlags::load(const std::string& weights) const {
     throw Error({.what = "the weights do not say which network they are of",
                  .path = weights,
                  .expected = "a model file of `stoker train`, or --model",
+                 .found = fmt::format("no {} in the metadata", kArchitectureKey),
                  .hint = "For torchvision's file: --model mobilenet_v2, resnet18, …"});
   }
   return load_model(weights);
