@@ -285,6 +285,76 @@ class Split(unittest.TestCase):
         self.assertFalse((self.out / "train").exists())
 
 
+@unittest.skipUnless(PHOTOS.is_dir(), f"needs the photographs in {PHOTOS}: set STOKER_TEST_DATA")
+class Filter(unittest.TestCase):
+    """R17 on a photograph."""
+
+    PHOTO = PHOTOS / "n02002724_black_stork.JPEG"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name, "out.png")
+
+    def filtered(self, *arguments):
+        done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = self.out.read_bytes()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        return (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")), data
+
+    def test_every_filter_gives_another_picture_of_the_same_size(self):
+        pictures = [self.filtered("--sobel", name) for name in ("sobel3", "scharr", "sobel5x3", "sobel5", "blur")]
+        self.assertEqual(len({size for size, _ in pictures}), 1)
+        self.assertEqual(len({data for _, data in pictures}), 5)
+
+    def test_all_of_them_side_by_side(self):
+        (width, height), _ = self.filtered("--sobel", "sobel3")
+        (sheet_width, sheet_height), _ = self.filtered("--all")
+        self.assertGreaterEqual(sheet_width, 6 * width)
+        self.assertGreater(sheet_height, height)
+        self.assertLess(sheet_height, 2 * height)
+
+    def test_the_instruction_set_changes_nothing(self):
+        _, expected = self.filtered("--sobel", "sobel5")
+        for simd in ("reference", "avx2"):
+            done = run("filter", str(self.PHOTO), "--sobel", "sobel5", "--out", str(self.out), env={"STOKER_SIMD": simd})
+            if done.returncode == 0:
+                self.assertEqual(self.out.read_bytes(), expected, simd)
+
+    def test_a_kernel_in_numbers_is_the_named_one(self):
+        _, named = self.filtered("--sobel", "blur")
+        _, numbers = self.filtered("--kernel", "1 1 1; 1 0 1; 1 1 1")
+        self.assertEqual(numbers, named)
+
+    def test_mistakes_are_told(self):
+        for code, words, arguments in ((1, ["sobel9", "scharr"], ["--sobel", "sobel9"]),
+                                       (1, ["rows of 3 and 2"], ["--kernel", "1 2 3; 4 5; 6 7 8"]),
+                                       (2, ["one of"], []), (2, ["one of"], ["--all", "--sobel", "sobel3"])):
+            done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out))
+            self.assertEqual(done.returncode, code, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+            self.assertFalse(self.out.exists())
+        done = run("filter", "/nonexistent.jpg", "--all", "--out", str(self.out))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/nonexistent.jpg", done.stderr)
+
+
+class BenchKernels(unittest.TestCase):
+    def test_prints_a_table_and_writes_figures_and_a_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("bench", "kernels", "--sizes", "64", "--kernels", "3,5", "--threads", "1,2", "--seconds", "0",
+                       "--out", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            figures = json.loads(pathlib.Path(folder, "kernels.json").read_text())["figures"]
+            self.assertEqual({figure["threads"] for figure in figures}, {1, 2})
+            for name in ("correlation f32", "correlation u8", "sobel f32", "maximum i32", "gram f32"):
+                self.assertIn(name, done.stdout)
+                self.assertTrue(all(figure["ms"] > 0 for figure in figures if figure["kernel"] == name), name)
+            self.assertEqual(pathlib.Path(folder, "kernels.png").read_bytes()[:4], b"\x89PNG")
+
+
 class Documents(unittest.TestCase):
     def test_the_page_of_operations_is_what_the_program_says(self):
         page = (SOURCE / "docs" / "operations.md").read_text(encoding="utf-8")

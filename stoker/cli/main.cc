@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
       "  stoker doctor flowers/ --write-list clean.tsv\n"
       "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
       "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
+      "  stoker filter photo.jpg --all --out edges.png\n"
       "  stoker split plates/train --every 6 --out splits\n"
       "  stoker ops");
 #ifdef STOKER_TRAINER
@@ -39,6 +40,7 @@ int run(int argc, char** argv) {
   stoker::add_preview_command(app);
   stoker::add_split_command(app);
   stoker::add_plot_command(app);
+  stoker::add_filter_command(app);
   stoker::add_bench_command(app);
   stoker::add_ops_command(app);
   try {

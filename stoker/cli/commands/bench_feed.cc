@@ -209,6 +209,7 @@ void add_bench_command(CLI::App& parent) {
                       "write the first batch's pixels to a .npy file");
   command->add_flag("--json", flags->json, "print one JSON object");
   command->callback([flags] { run(*flags); });
+  add_bench_kernels_command(*bench);
 }
 
 }  // namespace stoker

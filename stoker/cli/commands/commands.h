@@ -7,7 +7,9 @@
 namespace stoker {
 
 void add_bench_command(CLI::App& parent);
+void add_bench_kernels_command(CLI::App& bench);  // of `stoker bench`
 void add_doctor_command(CLI::App& parent);
+void add_filter_command(CLI::App& parent);
 void add_info_command(CLI::App& parent);
 void add_ops_command(CLI::App& parent);
 void add_plot_command(CLI::App& parent);
