@@ -13,6 +13,7 @@
 #include "stoker/nn/mlp.h"
 #include "stoker/nn/mobilenet.h"
 #include "stoker/nn/resnet.h"
+#include "stoker/nn/vector_math.h"
 
 namespace stoker {
 namespace {
@@ -130,6 +131,7 @@ std::span<const ModelFamily> model_families() {
 
 std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
                                   std::uint64_t seed) {
+  settle_vector_math();  // before anything is computed by several threads
   const std::size_t colon = architecture.find(':');
   const std::string name = architecture.substr(0, colon);
   const std::string details = colon == std::string::npos ? "" : architecture.substr(colon + 1);
