@@ -2,11 +2,12 @@
 // matrices are without gaps; `threads` is what the caller wants, 0 for all.
 #include <cstdint>
 #include <cstring>
-#include <thread>
-#include <vector>
+#include <functional>
+#include <string>
 
 #include <emmintrin.h>
 
+#include "stoker/core/helper_threads.h"
 #include "stoker/kernels/correlation/correlation.h"
 #include "stoker/kernels/gram/gram.h"
 #include "stoker/kernels/maximum/maximum.h"
@@ -38,42 +39,36 @@ void copy_part(char* out, const char* in, std::size_t bytes, bool stream) {
 }
 
 #if defined(__GNUC__)
-__attribute__((target("avx512f"))) float multiply_add_512(long steps) {
+// Ten sums at a time: a multiply-add takes four cycles and two can start in each. Named one by one,
+// because the compiler keeps an array in memory.
+constexpr int kSums = 10;
+#define STOKER_MULTIPLY_ADDS(in)                                                                \
+  asm volatile(                                                                                 \
+      "vfmadd213ps %10, %10, %0\n vfmadd213ps %10, %10, %1\n vfmadd213ps %10, %10, %2\n"        \
+      "vfmadd213ps %10, %10, %3\n vfmadd213ps %10, %10, %4\n vfmadd213ps %10, %10, %5\n"        \
+      "vfmadd213ps %10, %10, %6\n vfmadd213ps %10, %10, %7\n vfmadd213ps %10, %10, %8\n"        \
+      "vfmadd213ps %10, %10, %9\n"                                                              \
+      : "+" in(a), "+" in(b), "+" in(c), "+" in(d), "+" in(e), "+" in(f), "+" in(g), "+" in(h), \
+        "+" in(i), "+" in(j)                                                                    \
+      : in(factor))
+
+__attribute__((target("avx512f"))) void multiply_add_512(long steps) {
   typedef float Vector __attribute__((vector_size(64)));
-  Vector sums[16] = {};
+  Vector a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
   const Vector factor = Vector{} + 0.999F;
-  for (long step = 0; step < steps; ++step) {
-#pragma GCC unroll 16
-    for (Vector& sum : sums) {
-      asm("vfmadd213ps %1, %1, %0" : "+v"(sum) : "v"(factor));
-    }
-  }
-  float total = 0;
-  for (const Vector& sum : sums) total += sum[0];
-  return total;
+  for (long step = 0; step < steps; ++step) STOKER_MULTIPLY_ADDS("v");
 }
 
-__attribute__((target("avx2,fma"))) float multiply_add_256(long steps) {
+__attribute__((target("avx2,fma"))) void multiply_add_256(long steps) {
   typedef float Vector __attribute__((vector_size(32)));
-  Vector sums[12] = {};
+  Vector a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
   const Vector factor = Vector{} + 0.999F;
-  for (long step = 0; step < steps; ++step) {
-#pragma GCC unroll 12
-    for (Vector& sum : sums) {
-      asm("vfmadd213ps %1, %1, %0" : "+x"(sum) : "x"(factor));
-    }
-  }
-  float total = 0;
-  for (const Vector& sum : sums) total += sum[0];
-  return total;
+  for (long step = 0; step < steps; ++step) STOKER_MULTIPLY_ADDS("x");
 }
 #endif
 
-template <class Work>
-void in_threads(int threads, Work work) {
-  std::vector<std::jthread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back(work, i);
-  work(0);
+void in_threads(int threads, const std::function<void(int)>& work) {
+  stoker::HelperThreads::of_process().run(threads, threads - 1, work);
 }
 
 }  // namespace
@@ -145,11 +140,8 @@ void limit_copy(char* out, const char* in, std::size_t bytes, int threads, int s
 double limit_flops(long steps, int threads) {
 #if defined(__GNUC__)
   const bool wide = __builtin_cpu_supports("avx512f") != 0;
-  in_threads(threads, [&](int) {
-    const float total = wide ? multiply_add_512(steps) : multiply_add_256(steps);
-    asm volatile("" : : "x"(total));  // or the compiler would leave the work out
-  });
-  return 2.0 * static_cast<double>(steps) * threads * (wide ? 16 * 16 : 12 * 8);
+  in_threads(threads, [&](int) { wide ? multiply_add_512(steps) : multiply_add_256(steps); });
+  return 2.0 * static_cast<double>(steps) * threads * kSums * (wide ? 16 : 8);
 #else
   return 0;
 #endif

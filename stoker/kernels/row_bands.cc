@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 #include <vector>
 
+#include <hwy/cache_control.h>
+
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/helper_threads.h"
 
 namespace stoker::detail {
 namespace {
@@ -35,16 +37,13 @@ void for_row_bands(int rows, int multiple, int threads, const std::function<void
   const auto run = [&](int band) noexcept {
     try {
       work(static_cast<int>(start_of(band)), static_cast<int>(start_of(band + 1)));
+      // Results that went around the caches are in place before the band counts as done.
+      hwy::FlushStream();
     } catch (...) {
       failures[band] = std::current_exception();
     }
   };
-  {
-    std::vector<std::jthread> helpers;
-    helpers.reserve(bands - 1);
-    for (int band = 0; band + 1 < bands; ++band) helpers.emplace_back(run, band);
-    run(bands - 1);
-  }
+  HelperThreads::of_process().run(bands, bands - 1, run);
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }

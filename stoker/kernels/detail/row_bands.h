@@ -1,5 +1,5 @@
-// Work on an image's rows in as many threads as it is worth: contiguous bands, the caller takes the
-// last one. Threads are started for the call (15 µs each), so small work stays with the caller.
+// Work on an image's rows in as many threads as it is worth, in contiguous bands. Waking a thread
+// takes some microseconds, so small work stays with the caller.
 #pragma once
 
 #include <cstddef>

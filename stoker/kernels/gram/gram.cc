@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 4> kNames = {"auto", "reference", "blocke
 
 // Products that a core does in the time that makes a thread worth its start.
 constexpr double kProductsPerThread = 2e6;
+constexpr double kCopiesPerThread = 1e5;
 // A panel of this depth stays in the first cache while all rows pass by it.
 constexpr int kDepth = 192;
 constexpr std::size_t kAlignment = 64;
@@ -183,7 +184,8 @@ GramMethod gram_any(const Plane<T>& out, const Plane<const T>& x, const GramOpti
     gram_reference(out, x);
   } else if (method == GramMethod::kBlas) {
     blas(out, x);
-    mirror_lower(out, 1);
+    mirror_lower(
+        out, detail::worthwhile_threads(options.threads, 0.5 * x.rows * x.rows, kCopiesPerThread));
   } else {
     gram_blocked(out, x, options.threads);
   }
