@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
 
 namespace {
@@ -23,6 +25,8 @@ int run(int argc, char** argv) {
       "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
       "  stoker export runs/mnist-mlp/weights/best.safetensors --out model.onnx\n"
 #endif
+      "  stoker report runs/mnist-mlp\n"
+      "  stoker sweep --vary workers=1,2,4 --repeat 3 -- --data mnist --model mlp:784,128,10\n"
       "  stoker doctor flowers/ --write-list clean.tsv\n"
       "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
       "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
@@ -34,7 +38,9 @@ int run(int argc, char** argv) {
   stoker::add_eval_command(app);
   stoker::add_predict_command(app);
   stoker::add_export_command(app);
+  stoker::add_sweep_command(app);
 #endif
+  stoker::add_report_command(app);
   stoker::add_doctor_command(app);
   stoker::add_info_command(app);
   stoker::add_preview_command(app);
@@ -43,6 +49,8 @@ int run(int argc, char** argv) {
   stoker::add_filter_command(app);
   stoker::add_bench_command(app);
   stoker::add_ops_command(app);
+  stoker::add_completion_command(app);
+  stoker::add_man_command(app, STOKER_VERSION);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0) {
@@ -52,7 +60,11 @@ int run(int argc, char** argv) {
   } catch (const stoker::ExitRequest& request) {
     return request.code;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const std::string hint = stoker::usage_hint(stoker::command_tree(app), {argv + 1, argv + argc});
+    if (hint.empty()) return app.exit(error), 2;
+    std::fprintf(stderr, "stoker: %s\nRun with --help for more information.\n", hint.c_str());
+    return 2;
   }
 }
 

@@ -225,6 +225,12 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--keep", flags.keep, "how many checkpoints stay")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  command.add_flag("--tensorboard", flags.record.tensorboard,
+                   "write event files for TensorBoard into the run's folder");
+  command.add_flag("--histograms", flags.record.histograms,
+                   "with --tensorboard: of the weights, after every epoch");
+  command.add_flag("--log-json", flags.record.json_lines, "write log.jsonl, a JSON object a line");
+  command.add_flag("--no-report", flags.no_report, "leave out report.html at the end");
   std::vector<std::string> names;
   for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
   command.add_option(
@@ -296,9 +302,10 @@ Policy TrainFlags::resolved_validation_policy() const {
 }
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
-  static const std::set<std::string> names = {"workers", "max-errors", "device",
-                                              "output",  "experiment", "checkpoint-every",
-                                              "keep",    "config",     "resume"};
+  static const std::set<std::string> names = {
+      "workers",          "max-errors", "device",   "output", "experiment",
+      "checkpoint-every", "keep",       "config",   "resume", "tensorboard",
+      "histograms",       "log-json",   "no-report"};
   return names;
 }
 

@@ -11,6 +11,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/cli/compute_flags.h"
 #include "stoker/cli/picture_flags.h"
+#include "stoker/cli/record_options.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/train/options.h"
 
@@ -40,6 +41,8 @@ struct TrainFlags {
   std::string output = "runs", experiment;
   std::string checkpoint_every = "auto";
   int keep = 2;
+  RecordOptions record;
+  bool no_report = false;
   std::string config, resume;
 
   void add_to(CLI::App& command);

@@ -30,13 +30,29 @@ TrainingPair open_pair(const TrainFlags& flags) {
           .validation = open_data(flags.validation_data, Split::kJudged, options)};
 }
 
+void check_same_classes(const std::vector<std::string>& train,
+                        const std::vector<std::string>& validation, const TrainFlags& flags) {
+  const auto [a, b] = std::ranges::mismatch(train, validation);
+  if (a == train.end() && b == validation.end()) return;
+  const auto name = [](auto at, const std::vector<std::string>& names) {
+    return at == names.end()
+               ? fmt::format("only {} classes", names.size())
+               : fmt::format("\"{}\" as class {} of {}", *at, at - names.begin(), names.size());
+  };
+  throw Error({.what = "the validation data has other classes than the training data",
+               .path = flags.validation_data.empty() ? flags.data : flags.validation_data,
+               .expected = name(a, train),
+               .found = name(b, validation),
+               .hint = "Classes are the folders' names, in their order"});
+}
+
 TrainData open_train_data(TrainFlags& flags) {
   auto [train, validation] = open_pair(flags);
   flags.normalise.resolve(train->channels());
   if (flags.train_samples > 0) {
     train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
   }
-  check_class_names(train->class_names(), validation->class_names(), flags.data);
+  check_same_classes(train->class_names(), validation->class_names(), flags);
   if (flags.class_weights == "balanced") {
     flags.train.class_weights = balancing_weights(samples_by_class(*train));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include "stoker/core/error.h"
@@ -133,6 +134,19 @@ void apply_yaml(CLI::App& command, const fs::path& path) { apply(command, load(p
 
 void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name) {
   apply(command, YAML::Load(text), name);
+}
+
+std::vector<std::pair<std::string, std::string>> read_yaml_pairs(const fs::path& path) {
+  const YAML::Node root = load(path);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (root.IsNull()) return pairs;
+  if (!root.IsMap()) fail(path, root.Mark(), "a line \"name: value\" for each flag", "none");
+  for (const auto& entry : root) {
+    const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    const auto values = values_of(path, name, entry.second);
+    pairs.emplace_back(name, fmt::format("{}", fmt::join(values, ",")));
+  }
+  return pairs;
 }
 
 FlagValues flag_values(const CLI::App& command, const std::set<std::string>& left_out) {

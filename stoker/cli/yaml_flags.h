@@ -30,6 +30,11 @@ void set_flag_value(FlagValues& values, const std::string& name, const std::stri
 void set_flag_values(FlagValues& values, const std::string& name,
                      const std::vector<double>& numbers);
 
+// Names and values of a file that to_yaml() wrote, lists joined by commas; of no command. Throws
+// Error where it is not a list of names and values.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> read_yaml_pairs(
+    const std::filesystem::path& path);
+
 // Text that apply_yaml() reads back, a line for each flag.
 [[nodiscard]] std::string to_yaml(const FlagValues& values);
 

@@ -113,6 +113,7 @@ Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::T
     loss = loss * options.own_share +
            mean_loss(outputs, options.partner_labels, options) * (1 - options.own_share);
   }
+  if (options.forward_done) options.forward_done();
   (options.weight == 1 ? loss : loss * options.weight).backward();
   return {.logits = outputs.detach(), .loss = loss.detach()};
 }

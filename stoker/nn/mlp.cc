@@ -157,6 +157,7 @@ Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
     if (i + 1 < layers) inputs.push_back(activate(sums[i]));
   }
   auto [loss, d] = cross_entropy(sums.back(), labels, options);
+  if (options.forward_done) options.forward_done();
   for (std::size_t i = layers; i-- > frozen();) {
     add_layer_gradient(i, inputs[i], d);
     if (i > frozen()) {
@@ -170,6 +171,7 @@ Model::Pass Mlp::backward_head(const at::Tensor& features, const at::Tensor& lab
                                const LossOptions& options) {
   const at::Tensor logits = forward_head(features);
   const auto [loss, d] = cross_entropy(logits, labels, options);
+  if (options.forward_done) options.forward_done();
   add_layer_gradient(layers_.weights.size() - 1, features, d);
   return {.logits = logits, .loss = loss};
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ struct LossOptions {
   // counts with the share 1 - own_share. Not defined: no such thing.
   at::Tensor partner_labels = {};
   double own_share = 1;
+  std::function<void()> forward_done = {};  // called once, before the first gradient is computed
 };
 
 class Model {

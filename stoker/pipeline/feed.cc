@@ -61,7 +61,8 @@ BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples) {
 SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)
     : Error({.what = fmt::format("cannot make sample {} (epoch {}, position {})", sample_name,
                                  place.epoch, place.position),
-             .found = reason}),
+             .found = reason,
+             .hint = "`stoker doctor` finds all such files; --on-error skip trains without them"}),
       sample_name_(std::move(sample_name)),
       place_(place) {}
 

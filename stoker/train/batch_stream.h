@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "stoker/pipeline/faults.h"
+#include "stoker/pipeline/telemetry.h"
 
 namespace stoker {
 
@@ -28,6 +29,8 @@ class BatchStream {
   [[nodiscard]] virtual double waited_seconds() const noexcept = 0;
   // Samples that were replaced in the batches given so far.
   [[nodiscard]] virtual std::span<const SampleFault> faults() const noexcept = 0;
+  // Of the feed behind it, where there is one.
+  [[nodiscard]] virtual std::optional<FeedStats> feed_stats() const { return std::nullopt; }
 };
 
 }  // namespace stoker

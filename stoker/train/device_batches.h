@@ -31,6 +31,7 @@ class DeviceBatches final : public BatchStream {
   [[nodiscard]] std::span<const SampleFault> faults() const noexcept override {
     return feed_.faults();
   }
+  [[nodiscard]] std::optional<FeedStats> feed_stats() const override { return feed_.stats(); }
 
  private:
   struct Copy;  // on its way to the device

@@ -103,7 +103,8 @@ MetricsResult evaluate(const Model& model, const std::shared_ptr<const Source>& 
 }
 
 MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
-                                const EvaluateOptions& options) {
+                                const EvaluateOptions& options,
+                                const OnPredictions& on_predictions) {
   const at::NoGradGuard no_grad;
   Metrics metrics({.classes = model.input().classes, .top_k = options.top_k});
   const std::int64_t samples = set.labels.size(0), step = options.batch_size;
@@ -113,6 +114,7 @@ MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
          set.labels.narrow(0, first, count), static_cast<std::uint64_t>(first),
          [&](const Predictions& predictions) {
            metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
+           if (on_predictions) on_predictions(predictions);
          });
   }
   return metrics.result();

@@ -49,6 +49,7 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
 
 // The same from kept features (features.h), in batches of the same size, so to the same bits.
 [[nodiscard]] MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
-                                              const EvaluateOptions& options);
+                                              const EvaluateOptions& options,
+                                              const OnPredictions& on_predictions = {});
 
 }  // namespace stoker

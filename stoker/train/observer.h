@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "stoker/pipeline/faults.h"
+#include "stoker/pipeline/telemetry.h"
 #include "stoker/train/metrics.h"
 #include "stoker/train/state.h"
 
@@ -22,6 +24,15 @@ struct StepReport {
   double wait_share = 0;  // of those, waiting for data
 };
 
+// Seconds of the training phase, as the thread that trains spends them. On a device that computes
+// by itself these are the times in which it is told what to do, and waited for.
+struct StepTimes {
+  double wait = 0;  // for the workers
+  double copy = 0;  // batches to the device, and the last one's memory back to the workers
+  double forward = 0, backward = 0;
+  double step = 0;  // of the optimiser, with clipping
+};
+
 struct EpochReport {
   const State& state;
   std::uint32_t epoch = 0;
@@ -32,8 +43,12 @@ struct EpochReport {
   // Of the training phase; what a resumed run did before does not count.
   double seconds = 0, samples_per_second = 0, wait_share = 0;
   double validation_seconds = 0;
+  StepTimes times = {};
+  std::optional<FeedStats> feed = {};        // since this process began, where there is a feed
   std::span<const SampleFault> faults = {};  // replaced samples since this process began
 };
+
+struct Predictions;  // evaluate.h
 
 class Observer {
  public:
@@ -46,6 +61,8 @@ class Observer {
   // A batch did not fit into the device's memory and is computed in so many parts from now on.
   virtual void batch_split(std::uint32_t parts) { static_cast<void>(parts); }
   virtual void step_done(const StepReport& report) { static_cast<void>(report); }
+  // In the validation after an epoch, for every batch in order; epoch_done() follows.
+  virtual void predicted(const Predictions& predictions) { static_cast<void>(predictions); }
   virtual void epoch_done(const EpochReport& report) { static_cast<void>(report); }
   // The state may be saved now: after each step, and after epoch_done where one ended.
   virtual void state_settled(const State& state, bool epoch_ended) {

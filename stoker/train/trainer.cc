@@ -191,6 +191,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
     Clock clock{.samples_before = state_.sums.samples,
                 .waited_before = batches.waited_seconds(),
                 .batches = batches};
+    times_ = {};
     const std::uint32_t epoch = state_.cursor.epoch;
     freeze_for(epoch);
     while (state_.cursor.epoch == epoch) {
@@ -211,17 +212,34 @@ void Trainer::freeze_for(std::uint32_t epoch) {
   if (state_.model->frozen() != count) state_.model->freeze(count);
 }
 
+double Trainer::lap() {
+  const auto now = SteadyClock::now();
+  const double seconds = std::chrono::duration<double>(now - lap_).count();
+  lap_ = now;
+  return seconds;
+}
+
+DeviceBatch Trainer::take_batch(BatchStream& batches, std::uint64_t number) {
+  const double before = batches.waited_seconds();
+  auto batch = batches.next();
+  STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
+  const double waited = batches.waited_seconds() - before;
+  times_.wait += waited;
+  times_.copy += std::max(0.0, lap() - waited);
+  return *std::move(batch);
+}
+
 void Trainer::make_step(BatchStream& batches, const Group& group) {
+  lap();
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
-    auto batch = batches.next();
-    STOKER_INVARIANT(batch && batch->number == number, "the feed is not at batch {}", number);
-    train_on(*batch,
-             static_cast<double>(batch->labels.size(0)) / static_cast<double>(group.samples),
+    DeviceBatch batch = take_batch(batches, number);
+    train_on(batch, static_cast<double>(batch.labels.size(0)) / static_cast<double>(group.samples),
              number == group.begin);
   }
   rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step), state_.plateau);
   apply_gradients();
   if (state_.average) state_.average->update(state_.step);
+  times_.step += lap();
   ++state_.step;
   state_.cursor = plan_.cursor_before(group.end);
 }
@@ -247,7 +265,8 @@ void Trainer::train_on(DeviceBatch& batch, double weight, bool first_of_group) {
   LossOptions loss{.smoothing = options_.smoothing,
                    .weight = weight,
                    .class_weights = class_weights_,
-                   .draw = DrawKey{.seed = options_.seed, .batch = batch.number}};
+                   .draw = DrawKey{.seed = options_.seed, .batch = batch.number},
+                   .forward_done = [this] { times_.forward += lap(); }};
   if (state_.model->precision() == Precision::kFloat16) loss.weight *= state_.loss_scale.scale;
   const Mix mix = options_.cached_views > 0 ? Mix{} : mix_of(batch);
   if (mix.kind != Mix::Kind::kNone) {
@@ -280,6 +299,7 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss) 
     const LossOptions part = loss_of_part(loss, first, count, rows);
     passes.push_back(options_.cached_views > 0 ? model.backward_head(values, labels, part)
                                                : model.backward(values, labels, part));
+    times_.backward += lap();
   }
   EpochSums& sums = state_.sums;
   std::int64_t first = 0;
@@ -314,9 +334,10 @@ EvaluateOptions Trainer::evaluate_options() const {
 MetricsResult Trainer::validate() {
   const EvaluateOptions options = evaluate_options();
   const Model& model = *state_.model;
+  const auto tell = [this](const Predictions& predictions) { observer_.predicted(predictions); };
   if (!only_head_learns(model)) {
     validation_features_.reset();
-    return evaluate(model, data_.validation, options);
+    return evaluate(model, data_.validation, options, tell);
   }
   if (!validation_features_) {
     validation_features_ = compute_features(model, data_.validation, options.policy,
@@ -326,7 +347,7 @@ MetricsResult Trainer::validate() {
                                              .isolate = options.isolate},
                                             0);
   }
-  return evaluate_features(model, *validation_features_, options);
+  return evaluate_features(model, *validation_features_, options, tell);
 }
 
 void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
@@ -340,6 +361,8 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       .validation = {},
       .seconds = clock.seconds(),
       .wait_share = clock.wait_share(),
+      .times = times_,
+      .feed = clock.batches.feed_stats(),
       .faults = clock.batches.faults()};
   report.samples_per_second =
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);

@@ -7,6 +7,7 @@
 // changes nothing but the time. One thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,6 +60,9 @@ class Trainer {
   void make_step(BatchStream& batches, const Group& group);
   // Gradients become a step, unless one of them is not finite (in float16 alone).
   void apply_gradients();
+  // Seconds since it was called last.
+  double lap();
+  [[nodiscard]] DeviceBatch take_batch(BatchStream& batches, std::uint64_t number);
   [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
   // The batch whole, or in parts where the device has no memory for it.
   void train_on(DeviceBatch& batch, double weight, bool first_of_group);
@@ -78,6 +82,8 @@ class Trainer {
   std::size_t frozen_at_first_;
   at::Tensor class_weights_;                       // on the model's device, if any
   double rate_ = 0;                                // of the step made last
+  StepTimes times_;                                // of the epoch under way
+  std::chrono::steady_clock::time_point lap_;      // up to which they are counted
   std::optional<FeatureSet> validation_features_;  // where they cannot change
 };
 

@@ -1,6 +1,4 @@
 // `stoker plot`: columns of CSV files, such as those of runs, as lines in one picture.
-#include <cmath>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/number_table.h"
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
 #include "stoker/image/png.h"
@@ -30,49 +29,27 @@ struct PlotFlags {
 struct Table {
   std::string name;
   fs::path path;
-  std::vector<std::string> columns;
-  std::vector<std::vector<double>> values;  // by column; NaN where a field is no number
+  NumberTable numbers;
 };
 
-double number_of(const std::string& field) {
-  char* end = nullptr;
-  const double value = std::strtod(field.c_str(), &end);
-  return end == field.c_str() ? std::nan("") : value;
-}
-
 Table read_table(const std::string& file) {
-  Table table{.name = fs::path(file).stem().string(), .path = file, .columns = {}, .values = {}};
+  Table table{.name = fs::path(file).stem().string(), .path = file, .numbers = {}};
   if (fs::is_directory(file)) {
     table.name = fs::path(file).filename().string();
     table.path = fs::path(file) / "results.csv";
   }
-  std::ifstream stream(table.path);
-  std::string line;
-  if (!std::getline(stream, line)) {
-    throw Error({.what = "cannot read the table",
-                 .path = table.path.string(),
-                 .expected = "a CSV file with a line of names, or the folder of a run"});
-  }
-  table.columns = CLI::detail::split(line, ',');
-  table.values.resize(table.columns.size());
-  while (std::getline(stream, line)) {
-    const std::vector<std::string> fields = CLI::detail::split(line, ',');
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      table.values[i].push_back(i < fields.size() ? number_of(fields[i]) : std::nan(""));
-    }
-  }
+  table.numbers = read_number_table(table.path);
   return table;
 }
 
 const std::vector<double>& column(const Table& table, const std::string& name) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i] == name) return table.values[i];
-  }
+  if (const std::vector<double>* found = table.numbers.find(name)) return *found;
+  const std::vector<std::string>& columns = table.numbers.columns;
   throw Error({.what = "the table has no such column",
                .path = table.path.string(),
-               .expected = fmt::format("one of {}", fmt::join(table.columns, ", ")),
+               .expected = fmt::format("one of {}", fmt::join(columns, ", ")),
                .found = fmt::format("\"{}\"", name),
-               .hint = did_you_mean(name, table.columns)});
+               .hint = did_you_mean(name, columns)});
 }
 
 std::string series_name(const Table& table, const std::string& y, const PlotFlags& flags) {

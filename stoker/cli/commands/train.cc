@@ -1,14 +1,22 @@
 // `stoker train`: trains a model, alone or from where a run was broken off.
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <torch/headeronly/version.h>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/recipes.h"
+#include "stoker/cli/report_file.h"
 #include "stoker/cli/run_folder.h"
+#include "stoker/cli/run_pictures.h"
+#include "stoker/cli/run_recorder.h"
+#include "stoker/cli/torch_errors.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_reporter.h"
 #include "stoker/cli/train_setup.h"
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
+#include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
 #include "stoker/image/png.h"
@@ -132,6 +140,83 @@ void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double 
       fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
 }
 
+PictureSources pictures_of(const TrainFlags& flags, const TrainData& data) {
+  return {.train = data.train,
+          .validation = data.validation,
+          .policy = data.policy,
+          .validation_policy = data.validation_policy,
+          .seed = flags.train.seed,
+          .isolate = flags.train.isolate};
+}
+
+std::uint64_t epoch_samples(const TrainFlags& flags, const Source& train) {
+  return plan_of({.batch_size = flags.train.batch_size,
+                  .batches_per_epoch = flags.train.batches_per_epoch,
+                  .drop_last = flags.train.drop_last},
+                 train.size())
+      .samples_per_epoch();
+}
+
+// What a report says of the run beside its settings.
+nlohmann::ordered_json facts_of(const TrainFlags& flags, const TrainSetup& setup,
+                                const std::string& settings) {
+  const Model& model = *setup.state.model;
+  const ImageShape& shape = model.input().image;
+  nlohmann::ordered_json machine = machine_facts();
+  machine["device"] =
+      fmt::format("{} ({})", setup.placement.device.device.str(), setup.placement.device.reason);
+  machine["threads"] = setup.placement.threads.reason;
+  nlohmann::ordered_json versions = program_versions();
+  versions["libtorch"] = TORCH_VERSION;
+  Digest digest;
+  digest.add_text(settings);
+  return {{"data",
+           {{"name", flags.data},
+            {"train_samples", setup.data.train->size()},
+            {"validation_samples", setup.data.validation->size()},
+            {"shape", {shape.height, shape.width, shape.channels}},
+            {"augmentation", setup.data.policy.text()},
+            {"validation_framing", setup.data.validation_policy.text()}}},
+          {"classes", setup.data.train->class_names()},
+          {"model",
+           {{"architecture", model.architecture()},
+            {"parameters", parameter_count(model)},
+            {"trained_parameters", count_of(model.trainable_parameters())}}},
+          {"seed", flags.train.seed},
+          {"epoch_samples", epoch_samples(flags, *setup.data.train)},
+          {"machine", std::move(machine)},
+          {"versions", std::move(versions)},
+          {"settings_digest", digest.hex()},
+          {"first_batch_digest",
+           first_batch_digest(pictures_of(flags, setup.data), flags.train.batch_size)}};
+}
+
+// The run is done and saved: what is missing in its report is told, and no reason to fail.
+template <typename Action>
+void try_for_report(RunFolder& folder, const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    folder.say(fmt::format("report     incomplete: {}", error.what()));
+  }
+}
+
+void draw_predictions(RunFolder& folder, const TrainFlags& flags, const TrainData& data) {
+  try_for_report(folder, [&] {
+    write_run_pictures(folder.path() / "pictures.json", pictures_of(flags, data),
+                       read_predictions(folder.path() / "predictions.safetensors",
+                                        data.train->class_names().size()));
+  });
+}
+
+void make_report(RunFolder& folder) {
+  try_for_report(folder, [&] {
+    const fs::path path = folder.path() / "report.html";
+    write_report({folder.path().string()}, path, ReportFormat::kHtml);
+    folder.say(fmt::format("report     {}", path.string()));
+  });
+}
+
 RunEnd train_and_note_faults(Trainer trainer, TrainReporter& reporter) {
   try {
     return trainer.run();
@@ -168,18 +253,27 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
     say_where_it_goes_on(folder, checkpoints.restore(state), state);
     reporter.resume_at(state.cursor);
   }
+  RunRecorder recorder(folder, flags.record, flags.train.epochs, state,
+                       setup.data.train->class_names());
+  recorder.note(facts_of(flags, setup, settings));
+  recorder.note_settings(settings);
+  Observers both({&reporter, &recorder});
   const RunEnd end = train_and_note_faults(
-      Trainer(state, setup.data, flags.train, reporter, [&] { return signals.received() != 0; }),
+      Trainer(state, setup.data, flags.train, both, [&] { return signals.received() != 0; }),
       reporter);
   if (end == RunEnd::kStopped) {
     reporter.write_results();
     checkpoints.save(state);
+    recorder.note_end("stopped", state);
     folder.say(fmt::format("stopped by signal {} at step {}; go on with `stoker train --resume {}`",
                            signals.received(), state.step, folder.path().string()));
     throw ExitRequest{kStoppedExitCode};
   }
   say_how_it_ended(folder, end, state,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  draw_predictions(folder, flags, setup.data);
+  recorder.note_end(end == RunEnd::kNoProgress ? "ended early" : "finished", state);
+  if (!flags.no_report) make_report(folder);
 }
 
 void run(CLI::App& command, TrainFlags& flags) {
@@ -209,7 +303,7 @@ void add_train_command(CLI::App& parent) {
   CLI::App* command = parent.add_subcommand("train", "Train a model, or go on with a run");
   auto flags = std::make_shared<TrainFlags>();
   flags->add_to(*command);
-  command->callback([flags, command] { run(*command, *flags); });
+  command->callback([flags, command] { in_our_words([&] { run(*command, *flags); }); });
 }
 
 }  // namespace stoker

@@ -1,0 +1,20 @@
+// Another run of this program. It dies with its parent, whatever ends that one, so that nothing
+// goes on writing unseen.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stoker {
+
+// The file that this program was started from.
+[[nodiscard]] std::string program_path();
+
+// Runs the program with these arguments and waits for its end; its output to stdout goes nowhere.
+// While `stop` says a wish to stop, the child is asked once, by SIGUSR1. Returns the exit code, or
+// 128 and the number of the signal that ended it. Throws Error where it cannot be started.
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments,
+                              const std::function<bool()>& stop);
+
+}  // namespace stoker

@@ -1,0 +1,207 @@
+// `stoker sweep`: trains every combination of some flags, one after the other or as a Slurm array,
+// and compares them. What is done is seen from the runs' files, so it can be broken off anywhere.
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "stoker/cli/child_process.h"
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/report_file.h"
+#include "stoker/cli/run_facts.h"
+#include "stoker/cli/sweep_plan.h"
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
+#include "stoker/report/comparison.h"
+#include "stoker/report/html_page.h"
+#include "stoker/train/stop_signals.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SweepFlags {
+  std::vector<std::string> vary, train;
+  std::uint32_t repeat = 1;
+  std::string output = "runs/sweep", slurm;
+  int only = -1;
+};
+
+bool is_finished(const fs::path& run) {
+  std::error_code ignored;
+  if (!fs::exists(run / "run.json", ignored)) return false;
+  RunFacts facts(run / "run.json");
+  return facts["state"] == "finished" || facts["state"] == "ended early";
+}
+
+// A process that was killed may hold the run's lock for a moment longer.
+void wait_until_unlocked(const fs::path& run) {
+  const int descriptor = ::open((run / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return;
+  for (int i = 0; i < 500 && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ::close(descriptor);
+}
+
+std::vector<std::string> arguments_of(const SweepRun& run, const fs::path& folder) {
+  const fs::path path = folder / run.name;
+  std::error_code ignored;
+  if (fs::exists(path / "args.yaml", ignored)) {
+    wait_until_unlocked(path);
+    return {"train", "--resume", path.string()};
+  }
+  // Broken off before it began: nothing in there that training made.
+  fs::remove_all(path, ignored);
+  std::vector<std::string> arguments = {"train"};
+  arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
+  for (const std::string& word : {"--output=" + folder.string(), "--experiment=" + run.name}) {
+    arguments.push_back(word);
+  }
+  return arguments;
+}
+
+void say_outcome(std::size_t number, std::size_t count, const fs::path& run) {
+  const RunOutcome outcome = outcome_of(read_run(run));
+  fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s\n", number, count, run.filename().string(),
+             percent_text(outcome.last_top1), number_text(outcome.seconds),
+             count_text(outcome.samples_per_second));
+  std::fflush(stdout);
+}
+
+void do_run(const SweepRun& run, const fs::path& folder, const StopSignals& signals) {
+  const fs::path path = folder / run.name;
+  if (is_finished(path)) return;
+  const int code = run_program(arguments_of(run, folder), [&] { return signals.received() != 0; });
+  if (code == kStoppedExitCode) {
+    fmt::print(stderr, "stoker: stopped; go on with `stoker sweep --output {}`\n", folder.string());
+    throw ExitRequest{kStoppedExitCode};
+  }
+  if (code != 0) {
+    throw Error({.what = "a run of the sweep failed",
+                 .path = path.string(),
+                 .found = fmt::format("exit code {}", code),
+                 .hint = fmt::format("Its message stands above. Go on with `stoker sweep --output "
+                                     "{}`",
+                                     folder.string())});
+  }
+}
+
+// The plan of the folder, which flags may only confirm.
+SweepPlan settle_plan(const SweepFlags& flags) {
+  const fs::path path = fs::path(flags.output) / "sweep.json";
+  const bool given = !flags.vary.empty() || !flags.train.empty() || flags.repeat != 1;
+  SweepPlan plan{.axes = {}, .repeat = flags.repeat, .train_flags = flags.train};
+  for (const std::string& text : flags.vary) plan.axes.push_back(parse_sweep_axis(text));
+  if (!fs::exists(path)) {
+    static_cast<void>(sweep_runs(plan));  // checks it
+    fs::create_directories(flags.output);
+    write_sweep_plan(path, plan);
+    return plan;
+  }
+  const SweepPlan there = read_sweep_plan(path);
+  if (!given || there == plan) return there;
+  throw Error({.what = "there is another sweep already",
+               .path = path.string(),
+               .expected = "the same flags, or none",
+               .hint = "Choose another --output, or go on with it without flags"});
+}
+
+std::string quoted_field(const std::string& text) {
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + "\"";
+}
+
+void write_table(const fs::path& folder, const SweepPlan& plan, const std::vector<SweepRun>& runs) {
+  std::string text = "run";
+  for (const SweepAxis& axis : plan.axes) text += "," + axis.flag;
+  text += ",seed,epochs,last_top1,best_top1,last_loss,seconds,samples_per_second\n";
+  for (const SweepRun& run : runs) {
+    const RunReport report = read_run(folder / run.name);
+    const RunOutcome outcome = outcome_of(report);
+    const auto setting = [&](const std::string& wanted) {
+      for (const auto& [name, value] : report.settings) {
+        if (name == wanted) return quoted_field(value);
+      }
+      return std::string();
+    };
+    text += run.name;
+    for (const SweepAxis& axis : plan.axes) text += "," + setting(axis.flag);
+    text += fmt::format(",{},{},{:.6f},{:.6f},{:.6f},{:.3f},{:.1f}\n", setting("seed"),
+                        report.results.rows(), outcome.last_top1, outcome.best_top1,
+                        outcome.last_loss, outcome.seconds, outcome.samples_per_second);
+  }
+  write_whole_file(folder / "sweep.csv", text, "sweep's table");
+}
+
+void compare(const fs::path& folder, const SweepPlan& plan, const std::vector<SweepRun>& runs) {
+  write_table(folder, plan, runs);
+  std::vector<std::string> folders;
+  for (const SweepRun& run : runs) folders.push_back((folder / run.name).string());
+  write_report(folders, folder / "report.html", ReportFormat::kHtml);
+  fmt::print("table      {}\nreport     {}\n", (folder / "sweep.csv").string(),
+             (folder / "report.html").string());
+}
+
+void run(const SweepFlags& flags) {
+  const SweepPlan plan = settle_plan(flags);
+  const std::vector<SweepRun> runs = sweep_runs(plan);
+  const fs::path folder = flags.output;
+  if (!flags.slurm.empty()) {
+    write_whole_file(flags.slurm, slurm_script(program_path(), fs::absolute(folder), runs.size()),
+                     "script for Slurm");
+    fmt::print("{}: {} runs; start it with `sbatch {}`\n", flags.slurm, runs.size(), flags.slurm);
+    return;
+  }
+  const StopSignals signals;
+  if (flags.only >= 0) {
+    if (static_cast<std::size_t>(flags.only) >= runs.size()) {
+      throw Error({.what = "the sweep has no such run",
+                   .expected = fmt::format("--only 0 … {}", runs.size() - 1),
+                   .found = std::to_string(flags.only)});
+    }
+    do_run(runs[static_cast<std::size_t>(flags.only)], folder, signals);
+    return;
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    do_run(runs[i], folder, signals);
+    say_outcome(i + 1, runs.size(), folder / runs[i].name);
+  }
+  compare(folder, plan, runs);
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("sweep", "Train every combination of some flags, and compare the runs");
+  auto flags = std::make_shared<SweepFlags>();
+  command->add_option("--vary", flags->vary, "FLAG=VALUE,VALUE of `stoker train`; may be repeated")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  command
+      ->add_option("--repeat", flags->repeat, "runs of each combination, with seeds that count up")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command->add_option("--output", flags->output, "folder of the sweep and its runs")
+      ->capture_default_str();
+  command->add_option("--slurm", flags->slurm,
+                      "run nothing; write a script for sbatch, with a task for each run");
+  command->add_option("--only", flags->only, "run only this one of them, counted from 0");
+  command->add_option("train", flags->train, "after --: flags of `stoker train` for all runs")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->footer(
+      "Examples:\n"
+      "  stoker sweep --vary workers=1,2,4,8 --vary aa=none,mnist --repeat 3 --output runs/r10 \\\n"
+      "    -- --data fashion-mnist --model mlp:784,128,10 --epochs 15\n"
+      "  stoker sweep --output runs/r10        go on with it, or compare its runs again");
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

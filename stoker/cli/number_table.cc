@@ -1,0 +1,42 @@
+#include "stoker/cli/number_table.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+double number_of(const std::string& field) {
+  char* end = nullptr;
+  const double value = std::strtod(field.c_str(), &end);
+  return end == field.c_str() ? std::nan("") : value;
+}
+
+}  // namespace
+
+NumberTable read_number_table(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::string line;
+  if (!std::getline(stream, line)) {
+    throw Error({.what = "cannot read the table",
+                 .path = path.string(),
+                 .expected = "a CSV file with a line of names, or the folder of a run"});
+  }
+  NumberTable table{.columns = CLI::detail::split(line, ','), .values = {}};
+  table.values.resize(table.columns.size());
+  while (std::getline(stream, line)) {
+    const std::vector<std::string> fields = CLI::detail::split(line, ',');
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      table.values[i].push_back(i < fields.size() ? number_of(fields[i]) : std::nan(""));
+    }
+  }
+  return table;
+}
+
+}  // namespace stoker

@@ -1,0 +1,12 @@
+// What a training run writes beside its results; without LibTorch's headers.
+#pragma once
+
+namespace stoker {
+
+struct RecordOptions {
+  bool tensorboard = false;
+  bool histograms = false;  // of the weights, with tensorboard
+  bool json_lines = false;
+};
+
+}  // namespace stoker

@@ -1,0 +1,91 @@
+#include "stoker/io/event_file.h"
+
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+
+namespace stoker {
+namespace {
+
+std::string bytes_of(const std::filesystem::path& path) {
+  const Bytes bytes = contents_of(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::uint64_t number_at(const std::string& bytes, std::size_t at, int size) {
+  std::uint64_t number = 0;
+  for (int i = 0; i < size; ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(bytes.at(at + static_cast<std::size_t>(i)))}
+              << (8 * i);
+  }
+  return number;
+}
+
+// The records of a file whose checksums are all right.
+std::vector<std::string> records_of(const std::string& bytes) {
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::uint64_t length = number_at(bytes, at, 8);
+    EXPECT_EQ(number_at(bytes, at + 8, 4), detail::masked_crc(bytes.substr(at, 8)));
+    records.push_back(bytes.substr(at + 12, length));
+    EXPECT_EQ(number_at(bytes, at + 12 + length, 4), detail::masked_crc(records.back()));
+    at += 12 + length + 4;
+  }
+  return records;
+}
+
+TEST(MaskedCrc, IsThatOfKnownTexts) {
+  // CRC-32C of "123456789" is 0xE3069283, of nothing 0.
+  EXPECT_EQ(detail::masked_crc(""), 0xA282EAD8U);
+  const std::uint32_t crc = 0xE3069283U;
+  EXPECT_EQ(detail::masked_crc("123456789"), (crc >> 15 | crc << 17) + 0xA282EAD8U);
+}
+
+TEST(EventFile, BeginsWithItsVersion) {
+  const TempFolder folder;
+  const EventFile file(folder.path(), 0);
+  const auto records = records_of(bytes_of(file.path()));
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_NE(records[0].find("brain.Event:2"), std::string::npos);
+}
+
+TEST(EventFile, EveryCallIsOneRecordInTheFileAtOnce) {
+  const TempFolder folder;
+  EventFile file(folder.path(), 0);
+  file.add_scalar("loss/train", 7, 0.5);
+  const auto records = records_of(bytes_of(file.path()));
+  ASSERT_EQ(records.size(), 3u);
+  // Tag as field 1, then the float 0.5 as field 2.
+  const std::string value =
+      std::string("\x0A\x0Aloss/train\x15", 13) + std::string("\0\0\0\x3F", 4);
+  EXPECT_NE(records[2].find(value), std::string::npos);
+}
+
+TEST(EventFile, SaysWhereItCannotWrite) {
+  const std::string message = message_of([] { const EventFile file("/nowhere/at/all", 0); });
+  EXPECT_NE(message.find("cannot write the event file: /nowhere/at/all/"), std::string::npos);
+}
+
+TEST(EventHistogram, CountsEveryFiniteValueOnce) {
+  const std::vector<float> values = {-1, 0, 0.5F, 1, 3, std::nanf(""), INFINITY};
+  const EventHistogram histogram = histogram_of(values, 4);
+  EXPECT_EQ(histogram.limits, (std::vector<double>{0, 1, 2, 3}));
+  EXPECT_EQ(histogram.counts, (std::vector<double>{2, 2, 0, 1}));
+  EXPECT_EQ(histogram.count, 5);
+  EXPECT_EQ(histogram.sum, 3.5);
+  EXPECT_EQ(histogram.sum_of_squares, 1 + 0.25 + 1 + 9);
+}
+
+TEST(EventHistogram, EqualValuesShareABucket) {
+  const EventHistogram histogram = histogram_of(std::vector<float>{2, 2, 2});
+  EXPECT_EQ(histogram.limits, std::vector<double>{2});
+  EXPECT_EQ(histogram.counts, std::vector<double>{3});
+}
+
+TEST(EventHistogram, OfNothingIsEmpty) { EXPECT_EQ(histogram_of({}).count, 0); }
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,195 @@
+#include "stoker/report/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/report/detail/run_sections.h"
+
+namespace stoker {
+namespace {
+
+// What a run is called and where it lies tells nothing of what it does; seeds make repeats.
+const std::set<std::string>& passed_over() {
+  static const std::set<std::string> names = {
+      "output",   "experiment", "checkpoint-every", "keep", "tensorboard", "histograms",
+      "log-json", "no-report",  "recipe",           "seed", "max-errors"};
+  return names;
+}
+
+std::string value_of(const RunReport& run, const std::string& setting) {
+  for (const auto& [name, value] : run.settings) {
+    if (name == setting) return value;
+  }
+  return "";
+}
+
+std::vector<std::string> differing_settings(std::span<const RunReport> runs) {
+  std::vector<std::string> all;
+  for (const RunReport& run : runs) {
+    for (const auto& [name, value] : run.settings) {
+      if (!passed_over().contains(name) && std::ranges::find(all, name) == all.end()) {
+        all.push_back(name);
+      }
+    }
+  }
+  std::erase_if(all, [&](const std::string& name) {
+    const std::string first = value_of(runs.front(), name);
+    return std::ranges::all_of(runs, [&](const auto& run) { return value_of(run, name) == first; });
+  });
+  return all;
+}
+
+std::string group_name(const std::vector<std::string>& settings,
+                       const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    parts.push_back(fmt::format("{}={}", settings[i], values[i].empty() ? "–" : values[i]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<RunGroup> groups_of(std::span<const RunReport> runs,
+                                const std::vector<std::string>& settings) {
+  std::vector<RunGroup> groups;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    std::vector<std::string> values;
+    for (const std::string& setting : settings) values.push_back(value_of(runs[r], setting));
+    auto group = std::ranges::find(groups, values, &RunGroup::values);
+    // Where no setting differs, each run stands for itself.
+    if (settings.empty() || group == groups.end()) {
+      const std::string name = settings.empty() ? runs[r].name : group_name(settings, values);
+      group = groups.insert(groups.end(), {.name = name, .values = values, .runs = {}});
+    }
+    group->runs.push_back(r);
+  }
+  return groups;
+}
+
+std::optional<double> as_number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool whole = !text.empty() && end == text.c_str() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::string> distinct_values(const std::vector<RunGroup>& groups, std::size_t setting) {
+  std::vector<std::string> values;
+  for (const RunGroup& group : groups) {
+    if (std::ranges::find(values, group.values[setting]) == values.end()) {
+      values.push_back(group.values[setting]);
+    }
+  }
+  return values;
+}
+
+bool all_numbers(const std::vector<std::string>& values) {
+  return std::ranges::all_of(values, [](const auto& v) { return as_number(v).has_value(); });
+}
+
+// 1, 2, 4, 8: equally far apart.
+bool are_powers_of_two(const std::vector<std::string>& values) {
+  return values.size() > 2 && std::ranges::all_of(values, [](const std::string& text) {
+           const double exponent = std::log2(as_number(text).value_or(-1));
+           return std::isfinite(exponent) && exponent == std::floor(exponent);
+         });
+}
+
+std::size_t axis_setting(const Comparison& comparison) {
+  std::size_t best = 0, best_rank = 0;
+  for (std::size_t s = 0; s < comparison.settings.size(); ++s) {
+    const auto values = distinct_values(comparison.groups, s);
+    // Any numbers go before any words.
+    const std::size_t rank = values.size() + (all_numbers(values) ? comparison.groups.size() : 0);
+    if (rank > best_rank) {
+      best = s;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+void sort_points(ComparisonAxis::Line& line) {
+  std::vector<std::pair<double, std::size_t>> points;
+  for (std::size_t i = 0; i < line.x.size(); ++i) points.emplace_back(line.x[i], line.groups[i]);
+  std::ranges::stable_sort(points, {}, &std::pair<double, std::size_t>::first);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    line.x[i] = points[i].first;
+    line.groups[i] = points[i].second;
+  }
+}
+
+// The other settings of a group, which name its line.
+std::string line_name(const Comparison& comparison, const RunGroup& group, std::size_t axis) {
+  std::vector<std::string> settings = comparison.settings, values = group.values;
+  settings.erase(settings.begin() + static_cast<std::ptrdiff_t>(axis));
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(axis));
+  return group_name(settings, values);
+}
+
+ComparisonAxis axis_of(const Comparison& comparison) {
+  ComparisonAxis axis{.setting = axis_setting(comparison)};
+  const auto values = distinct_values(comparison.groups, axis.setting);
+  axis.numeric = all_numbers(values);
+  if (!axis.numeric) axis.names = values;
+  if (axis.numeric && are_powers_of_two(values)) axis.scale = AxisScale::kLog2;
+  for (std::size_t g = 0; g < comparison.groups.size(); ++g) {
+    const RunGroup& group = comparison.groups[g];
+    const std::string name = line_name(comparison, group, axis.setting);
+    auto line = std::ranges::find(axis.lines, name, &ComparisonAxis::Line::name);
+    if (line == axis.lines.end()) {
+      line = axis.lines.insert(line, {.name = name, .x = {}, .groups = {}});
+    }
+    const std::string& value = group.values[axis.setting];
+    const auto place = std::ranges::find(values, value) - values.begin();
+    line->x.push_back(axis.numeric ? *as_number(value) : static_cast<double>(place));
+    line->groups.push_back(g);
+  }
+  for (ComparisonAxis::Line& line : axis.lines) sort_points(line);
+  return axis;
+}
+
+}  // namespace
+
+RunOutcome outcome_of(const RunReport& run) {
+  return {.best_top1 = detail::best_of(run.results, "val_top1").value,
+          .last_top1 = detail::last_of(run.results, "val_top1"),
+          .last_loss = detail::last_of(run.results, "val_loss"),
+          .seconds = detail::training_seconds(run),
+          .samples_per_second = detail::training_speed(run),
+          .wait_share = detail::waiting_share(run)};
+}
+
+Spread spread_of(std::span<const double> values) {
+  double sum = 0, count = 0;
+  Spread spread{.least = INFINITY, .greatest = -INFINITY};
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    count += 1;
+    spread.least = std::min(spread.least, value);
+    spread.greatest = std::max(spread.greatest, value);
+  }
+  if (count == 0) return {std::nan(""), std::nan(""), std::nan(""), std::nan("")};
+  spread.mean = sum / count;
+  double squares = 0;
+  for (const double value : values) {
+    if (std::isfinite(value)) squares += (value - spread.mean) * (value - spread.mean);
+  }
+  spread.deviation = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  return spread;
+}
+
+Comparison compare_runs(std::span<const RunReport> runs) {
+  Comparison comparison{.settings = differing_settings(runs)};
+  comparison.groups = groups_of(runs, comparison.settings);
+  for (const RunReport& run : runs) comparison.outcomes.push_back(outcome_of(run));
+  if (!comparison.settings.empty()) comparison.axis = axis_of(comparison);
+  return comparison;
+}
+
+}  // namespace stoker

@@ -1,0 +1,111 @@
+#include "stoker/report/comparison.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "stoker/report/comparison_page.h"
+#include "stoker/report/run_markdown.h"
+
+namespace stoker {
+namespace {
+
+RunReport run_with(const std::string& name, NamedValues settings, double top1, double seconds) {
+  RunReport run{.name = name, .state = "finished", .data = "d", .model = "m"};
+  run.settings = std::move(settings);
+  run.settings.emplace_back("experiment", name);
+  run.results = {
+      .columns = {"epoch", "val_top1", "val_loss", "seconds", "samples_per_second"},
+      .values = {{1, 2}, {top1 / 2, top1}, {1, 0.5}, {seconds / 2, seconds / 2}, {10, 10}}};
+  return run;
+}
+
+std::vector<RunReport> sweep() {
+  std::vector<RunReport> runs;
+  for (const char* aa : {"none", "mnist"}) {
+    for (const char* workers : {"1", "2", "4"}) {
+      for (const char* seed : {"0", "1"}) {
+        runs.push_back(run_with(std::string(aa) + workers + seed,
+                                {{"lr", "0.1"}, {"workers", workers}, {"aa", aa}, {"seed", seed}},
+                                *seed == '0' ? 0.8 : 0.9, 12.0 / std::atof(workers)));
+      }
+    }
+  }
+  return runs;
+}
+
+TEST(Comparison, FindsTheSettingsThatDifferAndTakesSeedsAsRepeats) {
+  const auto runs = sweep();
+  const Comparison comparison = compare_runs(runs);
+  EXPECT_EQ(comparison.settings, (std::vector<std::string>{"workers", "aa"}));
+  ASSERT_EQ(comparison.groups.size(), 6u);
+  EXPECT_EQ(comparison.groups[1].name, "workers=2, aa=none");
+  EXPECT_EQ(comparison.groups[1].runs, (std::vector<std::size_t>{2, 3}));
+}
+
+TEST(Comparison, NumbersGoOnTheAxisAndWordsMakeLines) {
+  const auto runs = sweep();
+  const Comparison comparison = compare_runs(runs);
+  ASSERT_TRUE(comparison.axis);
+  EXPECT_EQ(comparison.settings[comparison.axis->setting], "workers");
+  EXPECT_TRUE(comparison.axis->numeric);
+  EXPECT_EQ(comparison.axis->scale, AxisScale::kLog2);
+  ASSERT_EQ(comparison.axis->lines.size(), 2u);
+  EXPECT_EQ(comparison.axis->lines[1].name, "aa=mnist");
+  EXPECT_EQ(comparison.axis->lines[1].x, (std::vector<double>{1, 2, 4}));
+}
+
+TEST(Comparison, WordsAloneGetPlacesOnTheAxis) {
+  const std::vector<RunReport> runs = {run_with("a", {{"opt", "sgd"}}, 0.5, 1),
+                                       run_with("b", {{"opt", "adam"}}, 0.6, 2)};
+  const Comparison comparison = compare_runs(runs);
+  ASSERT_TRUE(comparison.axis);
+  EXPECT_FALSE(comparison.axis->numeric);
+  EXPECT_EQ(comparison.axis->names, (std::vector<std::string>{"sgd", "adam"}));
+}
+
+TEST(Comparison, EqualRunsStandForThemselves) {
+  const std::vector<RunReport> runs = {run_with("a", {{"lr", "1"}}, 0.5, 1),
+                                       run_with("b", {{"lr", "1"}}, 0.6, 2)};
+  const Comparison comparison = compare_runs(runs);
+  EXPECT_TRUE(comparison.settings.empty());
+  EXPECT_FALSE(comparison.axis);
+  EXPECT_EQ(comparison.groups.size(), 2u);
+}
+
+TEST(Comparison, TimeOfAResumedEpochIsThatOfAllItsSamples) {
+  RunReport run = run_with("a", {}, 0.5, 4);
+  EXPECT_DOUBLE_EQ(outcome_of(run).seconds, 4);
+  run.epoch_samples = 30;  // at 10 samples/s
+  EXPECT_DOUBLE_EQ(outcome_of(run).seconds, 6);
+}
+
+TEST(SpreadOf, IsMeanRangeAndDeviationOfTheFiniteValues) {
+  const std::vector<double> values = {1, 3, std::nan("")};
+  const Spread spread = spread_of(values);
+  EXPECT_DOUBLE_EQ(spread.mean, 2);
+  EXPECT_DOUBLE_EQ(spread.least, 1);
+  EXPECT_DOUBLE_EQ(spread.greatest, 3);
+  EXPECT_DOUBLE_EQ(spread.deviation, std::sqrt(2.0));
+  EXPECT_TRUE(std::isnan(spread_of({}).mean));
+}
+
+TEST(ComparisonPage, ShowsTableAndPlotsAndEscapesSettings) {
+  auto runs = sweep();
+  for (RunReport& run : runs) run.settings.emplace_back("evil", "<u>" + run.name + "</u>");
+  const std::string page = comparison_page(runs);
+  EXPECT_EQ(page.find("<u>"), std::string::npos);
+  EXPECT_NE(page.find("Against workers"), std::string::npos);
+  EXPECT_NE(page.find("Training time in seconds"), std::string::npos);
+}
+
+TEST(ComparisonMarkdown, HasTheTableOfMeans) {
+  const auto runs = sweep();
+  const MarkdownReport report = comparison_markdown(runs, "r");
+  EXPECT_NE(report.text.find("| workers | aa | runs |"), std::string::npos);
+  EXPECT_NE(report.text.find("| 2 | none | 2 | 85.00 ± 7.07 |"), std::string::npos);
+  EXPECT_EQ(report.pictures.size(), 3u);
+}
+
+}  // namespace
+}  // namespace stoker

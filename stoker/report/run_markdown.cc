@@ -1,0 +1,213 @@
+#include "stoker/report/run_markdown.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/report/class_scores.h"
+#include "stoker/report/comparison.h"
+#include "stoker/report/confusion_matrix.h"
+#include "stoker/report/detail/run_sections.h"
+#include "stoker/report/html_page.h"
+#include "stoker/report/line_plot.h"
+
+namespace stoker {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Text of a file must neither end a cell nor become markup.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\`*_{}[]<>#|!~$").find(c) != std::string_view::npos) out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+std::string row_text(const Row& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+// The first column to the left, the others to the right.
+std::string table_text(const Row& columns, const std::vector<Row>& rows) {
+  std::string out = row_text(columns) + "|---|";
+  for (std::size_t i = 1; i < columns.size(); ++i) out += "---:|";
+  out += "\n";
+  for (const Row& row : rows) out += row_text(row);
+  return out + "\n";
+}
+
+void add_plot(MarkdownReport& report, const std::string& file, const std::string& title,
+              const std::vector<PlotSeries>& series, const LinePlotOptions& options) {
+  if (series.empty()) return;
+  report.pictures.push_back({file, line_plot(series, options)});
+  report.text += fmt::format("![{}]({})\n\n", escaped(title), file);
+}
+
+std::vector<double> in_per_cent(std::vector<double> shares) {
+  for (double& share : shares) share *= 100;
+  return shares;
+}
+
+void add_curve(std::vector<PlotSeries>& list, const RunReport& run, const char* column,
+               const std::string& name, bool percent) {
+  const std::vector<double>* x = run.results.find("epoch");
+  const std::vector<double>* y = run.results.find(column);
+  if (x == nullptr || y == nullptr) return;
+  list.push_back({.name = name, .x = *x, .y = percent ? in_per_cent(*y) : *y});
+}
+
+void add_results(MarkdownReport& report, const RunReport& run) {
+  const Row wanted = {"epoch",    "train_loss", "train_top1",        "val_loss",
+                      "val_top1", "seconds",    "samples_per_second"};
+  Row columns;
+  for (const std::string& name : wanted) {
+    if (run.results.find(name) != nullptr) columns.push_back(name);
+  }
+  if (columns.empty()) return;
+  std::vector<Row> rows(run.results.rows());
+  for (const std::string& name : columns) {
+    const std::vector<double>& values = *run.results.find(name);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const bool share = name.ends_with("top1");
+      rows[r].push_back(share ? percent_text(values[r]) : number_text(values[r]));
+    }
+  }
+  for (std::string& name : columns) name = escaped(name);
+  report.text += "## Results\n\n" + table_text(columns, rows);
+}
+
+void add_classes(MarkdownReport& report, const RunReport& run, const std::string& stem) {
+  const std::size_t classes = run.class_names.size();
+  if (classes == 0 || run.confusion.size() != classes * classes) return;
+  report.text += fmt::format("## Classes\n\nValidation after epoch {}.\n\n", run.judged_epoch);
+  std::vector<Row> rows;
+  const std::vector<ClassScore> scores = class_scores(run.confusion, classes);
+  for (std::size_t i = 0; i < classes; ++i) {
+    rows.push_back({escaped(run.class_names[i]), std::to_string(scores[i].support),
+                    percent_text(scores[i].precision), percent_text(scores[i].recall),
+                    fmt::format("{:.4f}", scores[i].f1)});
+  }
+  report.text += table_text({"class", "samples", "precision", "recall", "F1"}, rows);
+  constexpr std::size_t kMostPictured = 200;
+  if (classes > kMostPictured) return;
+  const std::string file = stem + "_confusion.png";
+  report.pictures.push_back({file, confusion_matrix(run.confusion, run.class_names)});
+  report.text += fmt::format("![Confusion matrix]({})\n\n", file);
+}
+
+std::string values_table(const Row& columns, const NamedValues& values) {
+  std::vector<Row> rows;
+  for (const auto& [name, value] : values) rows.push_back({escaped(name), escaped(value)});
+  return table_text(columns, rows);
+}
+
+std::string spread_text(const Spread& spread, double scale, std::size_t runs) {
+  if (!std::isfinite(spread.mean)) return "–";
+  const std::string mean = fmt::format("{:.2f}", scale * spread.mean);
+  return runs < 2 ? mean : fmt::format("{} ± {:.2f}", mean, scale * spread.deviation);
+}
+
+std::string comparison_table(const Comparison& comparison) {
+  Row columns;
+  for (const std::string& name : comparison.settings) columns.push_back(escaped(name));
+  if (columns.empty()) columns = {"run"};
+  for (const char* name : {"runs", "last top-1, %", "best top-1, %", "last loss", "training, s",
+                           "samples/s", "speed-up"}) {
+    columns.emplace_back(name);
+  }
+  std::vector<Row> rows;
+  double first_seconds = std::nan("");
+  for (const RunGroup& group : comparison.groups) {
+    const auto spread = [&](double RunOutcome::*member) {
+      return group_spread(comparison, group, member);
+    };
+    Row row;
+    for (const std::string& value : group.values) row.push_back(escaped(value));
+    if (row.empty()) row = {escaped(group.name)};
+    const std::size_t runs = group.runs.size();
+    const Spread seconds = spread(&RunOutcome::seconds);
+    if (std::isnan(first_seconds)) first_seconds = seconds.mean;
+    row.push_back(std::to_string(runs));
+    row.push_back(spread_text(spread(&RunOutcome::last_top1), 100, runs));
+    row.push_back(spread_text(spread(&RunOutcome::best_top1), 100, runs));
+    row.push_back(fmt::format("{:.4f}", spread(&RunOutcome::last_loss).mean));
+    row.push_back(spread_text(seconds, 1, runs));
+    row.push_back(count_text(spread(&RunOutcome::samples_per_second).mean));
+    row.push_back(fmt::format("{:.2f}", first_seconds / seconds.mean));
+    rows.push_back(std::move(row));
+  }
+  return table_text(columns, rows);
+}
+
+void add_axis_plot(MarkdownReport& report, const Comparison& comparison, double RunOutcome::*member,
+                   const std::string& title, const std::string& file, double scale) {
+  // Words have no place on an axis of numbers; the table has them.
+  if (!comparison.axis || !comparison.axis->numeric) return;
+  std::vector<PlotSeries> series;
+  for (const ComparisonAxis::Line& line : comparison.axis->lines) {
+    PlotSeries one{.name = line.name, .x = line.x, .y = {}};
+    for (const std::size_t g : line.groups) {
+      one.y.push_back(scale * group_spread(comparison, comparison.groups[g], member).mean);
+    }
+    series.push_back(std::move(one));
+  }
+  add_plot(report, file, title, series,
+           {.title = title,
+            .x_title = comparison.settings[comparison.axis->setting],
+            .x_scale = comparison.axis->scale});
+}
+
+}  // namespace
+
+MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
+  MarkdownReport report;
+  report.text = fmt::format(
+      "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best top-1 {}, "
+      "training {}, {} samples/s.\n\n",
+      escaped(run.name), escaped(run.model), escaped(run.data), run.results.rows(),
+      run.augmentation.empty() ? "none" : escaped(run.augmentation),
+      percent_text(detail::best_of(run.results, "val_top1").value),
+      duration_text(detail::training_seconds(run)), count_text(detail::training_speed(run)));
+  std::vector<PlotSeries> loss, top1;
+  add_curve(loss, run, "train_loss", "training", false);
+  add_curve(loss, run, "val_loss", "validation", false);
+  add_curve(top1, run, "train_top1", "training", true);
+  add_curve(top1, run, "val_top1", "validation", true);
+  add_plot(report, stem + "_loss.png", "Loss", loss, {.title = "Loss", .x_title = "epoch"});
+  add_plot(report, stem + "_top1.png", "Top-1 accuracy", top1,
+           {.title = "Top-1 accuracy in per cent", .x_title = "epoch"});
+  add_results(report, run);
+  add_classes(report, run, stem);
+  if (!run.settings.empty()) {
+    report.text += "## Settings\n\n" + values_table({"setting", "value"}, run.settings);
+  }
+  for (const auto& [title, values] : run.facts) {
+    report.text +=
+        fmt::format("## {}\n\n", escaped(title)) + values_table({"what", "value"}, values);
+  }
+  return report;
+}
+
+MarkdownReport comparison_markdown(std::span<const RunReport> runs, const std::string& stem) {
+  const Comparison comparison = compare_runs(runs);
+  MarkdownReport report;
+  report.text = fmt::format("# {} runs compared\n\n{} on {}.\n\n", runs.size(),
+                            escaped(runs.front().model), escaped(runs.front().data));
+  report.text += comparison_table(comparison);
+  add_axis_plot(report, comparison, &RunOutcome::seconds, "Training time in seconds",
+                stem + "_time.png", 1);
+  add_axis_plot(report, comparison, &RunOutcome::last_top1, "Last top-1 accuracy in per cent",
+                stem + "_accuracy.png", 100);
+  std::vector<PlotSeries> curves;
+  for (const RunGroup& group : comparison.groups) {
+    add_curve(curves, runs[group.runs.front()], "val_top1", group.name, true);
+  }
+  add_plot(report, stem + "_top1.png", "Validation top-1", curves,
+           {.title = "Validation top-1 in per cent", .x_title = "epoch"});
+  return report;
+}
+
+}  // namespace stoker

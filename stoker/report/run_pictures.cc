@@ -1,0 +1,79 @@
+// Pictures: what the network got most wrong, what it was least sure of, what augmentation does.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stoker/report/detail/run_sections.h"
+#include "stoker/report/html.h"
+#include "stoker/report/html_page.h"
+
+namespace stoker::detail {
+namespace {
+
+std::string share_text(double share) {
+  return std::isfinite(share) ? fmt::format("{:.0f} %", 100 * share) : "?";
+}
+
+std::string prediction_html(const RunReport& run, const ReportPrediction& p, bool with_loss) {
+  const bool right = p.label == p.first;
+  const std::string truth = run.class_name(p.label), taken = run.class_name(p.first);
+  std::string lines = fmt::format("<b class=\"{}\">{}</b> {}", right ? "good" : "bad",
+                                  escape_html(taken), share_text(p.first_share));
+  if (with_loss) {
+    lines += fmt::format("<span>is {}</span><span>loss {:.3g}</span>", escape_html(truth), p.loss);
+  } else {
+    lines += fmt::format("<span>or {} {}</span><span>is {}</span>",
+                         escape_html(run.class_name(p.second)), share_text(p.second_share),
+                         escape_html(truth));
+  }
+  return fmt::format(
+      "<figure>{}<figcaption>{}<span class=\"sample\" title=\"{}\">{}</span></figcaption></figure>"
+      "\n",
+      picture_html(p.image, fmt::format("{}, taken for {}", truth, taken)), lines,
+      escape_html(p.sample), escape_html(p.sample.substr(p.sample.rfind('/') + 1)));
+}
+
+std::string pictures_section(const RunReport& run, const std::vector<ReportPrediction>& list,
+                             const char* id, const char* title, const char* hint, bool with_loss) {
+  if (list.empty()) return "";
+  std::string out = fmt::format(
+      "<section id=\"{}\" class=\"long\"><h2>{}</h2>\n<p class=\"hint\">{}</p>\n"
+      "<div class=\"pictures\">\n",
+      id, title, hint);
+  for (const ReportPrediction& one : list) out += prediction_html(run, one, with_loss);
+  return out + "</div></section>\n";
+}
+
+}  // namespace
+
+std::string losses_section(const RunReport& run) {
+  return pictures_section(run, run.top_losses, "losses", "Top losses",
+                          "The validation pictures that cost most: what the network takes them "
+                          "for, and what they are. Wrong labels tend to stand here.",
+                          true);
+}
+
+std::string doubts_section(const RunReport& run) {
+  return pictures_section(run, run.doubtful, "doubts", "Most doubtful",
+                          "The validation pictures whose two most probable classes are closest.",
+                          false);
+}
+
+std::string batch_section(const RunReport& run) {
+  if (run.batch.empty()) return "";
+  std::string out = fmt::format(
+      "<section id=\"batch\" class=\"long\"><h2>Augmentation</h2>\n<p class=\"hint\">The first "
+      "pictures of the first epoch, before (left) and after (right): {}.</p>\n"
+      "<div class=\"pairs-grid\">\n",
+      run.augmentation.empty() ? "no augmentation" : escape_html(run.augmentation));
+  for (const ReportPair& pair : run.batch) {
+    const std::string name = run.class_name(pair.label);
+    out +=
+        fmt::format("<figure><div class=\"pair\">{}{}</div><figcaption>{}</figcaption></figure>\n",
+                    picture_html(pair.before, name + " before"),
+                    picture_html(pair.after, name + " after"), escape_html(name));
+  }
+  return out + "</div></section>\n";
+}
+
+}  // namespace stoker::detail

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Common mistakes, the command that makes each, and the exact words that the program has for it: docs/messages.md.
+
+Run by ctest with the program's path as STOKER: every command is run and its words are compared with the page.
+`messages_test.py --write` writes the page anew; read what changed. Needs Fashion-MNIST.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+STOKER = os.environ["STOKER"]
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+PAGE = SOURCE / "docs" / "messages.md"
+TRAIN = "stoker train --data fashion-mnist --model mlp:784,16,10"
+
+# (what is wrong, command); files and folders are those of prepare().
+MISTAKES = [
+    ("a command that does not exist", "stoker trian --data fashion-mnist"),
+    ("no data", "stoker train --model mlp:784,16,10"),
+    ("no network", "stoker train --data fashion-mnist"),
+    ("a misspelt data set", "stoker train --data fashon-mnist --model mlp:784,16,10"),
+    ("a folder that is not there", "stoker train --data pictures/trian --model cnn:small"),
+    ("a folder without pictures", "stoker train --data empty --model cnn:small --aa \"resize(32,32)\" --val-every 4"),
+    ("data without a validation part", "stoker train --data pictures/train --model cnn:small --aa \"resize(32,32)\""),
+    ("pictures of several sizes and no resize", "stoker train --data pictures/train --model cnn:small --val-every 2"),
+    ("a corrupt picture",
+     "stoker train --data broken --model cnn:small --aa \"resize(32,32)\" --val-every 2 --epochs 1 --no-report"),
+    ("validation data with another class folder",
+     "stoker train --data pictures/train --val-data pictures/other --model cnn:small --aa \"resize(32,32)\""),
+    ("a network that does not exist", "stoker train --data fashion-mnist --model resnet19"),
+    ("a network for other data", "stoker train --data fashion-mnist --model mlp:100,16,10"),
+    ("a misspelt flag", f"{TRAIN} --epoch 3"),
+    ("words where a number belongs", f"{TRAIN} --epochs many"),
+    ("no epochs", f"{TRAIN} --epochs 0"),
+    ("an empty batch", f"{TRAIN} --batch-size 0"),
+    ("too large a batch for the memory",
+     "prlimit --as=6000000000 stoker train --data fashion-mnist --model cnn:small --batch-size 60000"),
+    ("an optimiser that does not exist", f"{TRAIN} --opt sgdm"),
+    ("a schedule that does not exist", f"{TRAIN} --sched cosin"),
+    ("an operation that does not exist", f"{TRAIN} --aa \"rotat(-5,5)\""),
+    ("an operation with a bracket missing", f"{TRAIN} --aa \"rotate(-5,5\""),
+    ("an operation with too many numbers", f"{TRAIN} --aa \"rotate(-5,5,5)\""),
+    ("a device that is not there", f"{TRAIN} --device cuda"),
+    ("settings with a misspelt name", f"{TRAIN} --config misspelt.yaml"),
+    ("settings that are no YAML", f"{TRAIN} --config broken.yaml"),
+    ("a name that is taken", f"{TRAIN} --output runs --experiment done"),
+    ("a run to resume that is not there", "stoker train --resume runs/gone"),
+    ("other settings for a resumed run", "stoker train --resume runs/done --lr 0.5"),
+    ("a folder that cannot be written", f"{TRAIN} --output /proc/runs"),
+    ("a full disk", "stoker predict fashion-mnist --weights runs/done/weights/last.safetensors --out /dev/full"),
+    ("weights that are not there", "stoker eval --data fashion-mnist --weights runs/done/weights/bset.safetensors"),
+    ("weights that are no weights", "stoker eval --data fashion-mnist --weights runs/done/args.yaml"),
+    ("weights cut short", "stoker eval --data fashion-mnist --weights short.safetensors"),
+    ("weights for other data", "stoker eval --data pictures/train --weights runs/done/weights/last.safetensors"),
+    ("freezing more than there is", f"{TRAIN} --freeze 9"),
+    ("keeping features that change", f"{TRAIN} --features cached"),
+    ("a report of no run", "stoker report pictures"),
+    ("a column that is not there", "stoker plot runs/done -y val_top2 -o p.png"),
+    ("a sweep over nothing", "stoker sweep -- --data fashion-mnist"),
+    ("a sweep over a misspelt list", "stoker sweep --vary workers:1,2 -- --data fashion-mnist"),
+]
+
+
+def png(path, side, colour):
+    """A grey square."""
+    def chunk(kind, data):
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+    rows = b"".join(b"\0" + bytes([colour]) * side for _ in range(side))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", side.to_bytes(4, "big") * 2 + b"\x08\0\0\0\0")
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def prepare(folder):
+    for i in range(8):
+        for part, names in (("train", ("cat", "dog")), ("other", ("cat", "dgo"))):
+            for name in names:
+                png(folder / "pictures" / part / name / f"{i}.png", 40 + i, 10 * i)
+        for name in ("cat", "dog"):
+            png(folder / "broken" / name / f"{i}.png", 40 + i, 10 * i)
+    path = folder / "broken" / "dog" / "3.png"
+    path.write_bytes(path.read_bytes()[:60])
+    (folder / "empty" / "cat").mkdir(parents=True)
+    (folder / "misspelt.yaml").write_text("epochs: 3\nbatchsize: 32\n")
+    (folder / "broken.yaml").write_text("epochs: [3\n")
+    subprocess.run([STOKER, *shlex.split(TRAIN)[1:], "--epochs", "1", "--batches-per-epoch", "5", "--output", "runs",
+                    "--experiment", "done", "--no-report"], cwd=folder, check=True, capture_output=True, timeout=120)
+    whole = (folder / "runs/done/weights/last.safetensors").read_bytes()
+    (folder / "short.safetensors").write_bytes(whole[:-100])
+
+
+def words_of(command, folder):
+    words = [STOKER if word == "stoker" else word for word in shlex.split(command)]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    for line in done.stderr.splitlines():
+        if re.match(r"^(epoch|features) .*%", line):
+            raise AssertionError(f"{command}: got as far as training")
+    return done.returncode, done.stderr.strip().replace(str(folder.resolve()) + "/", "")
+
+
+def page(folder):
+    lines = ["# What the program says to common mistakes", "",
+             "Every command below was run and printed these words, and a test (`tests/messages_test.py`) runs them again.",
+             "A message says what could not be done, with what, what was expected, what was found, and what to do.", ""]
+    for number, (wrong, command) in enumerate(MISTAKES, 1):
+        code, words = words_of(command, folder)
+        lines += [f"**{number}. {wrong[0].upper()}{wrong[1:]}** (exit code {code})", "", "```", f"$ {command}", words,
+                  "```", ""]
+    return "\n".join(lines)
+
+
+def words_on_page():
+    """(exit code, words) of every command."""
+    blocks = re.findall(r"\(exit code (\d+)\)\n\n```\n\$ (.*)\n([^`]*(?:`[^`]+`[^`]*)*)\n```\n", PAGE.read_text(encoding="utf-8"))
+    return {command: (int(code), words) for code, command, words in blocks}
+
+
+class Messages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name).resolve()
+        prepare(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def test_every_mistake_is_an_error_with_the_words_of_the_page(self):
+        said = words_on_page()
+        self.assertGreaterEqual(len(MISTAKES), 30)
+        for _, command in MISTAKES:
+            with self.subTest(command):
+                code, words = words_of(command, self.folder)
+                self.assertIn(code, (1, 2))
+                self.assertNotIn("report this", words)
+                self.assertGreater(len(words), 20)
+                self.assertEqual((code, words), said.get(command))
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        with tempfile.TemporaryDirectory() as temporary:
+            prepare(pathlib.Path(temporary).resolve())
+            PAGE.write_text(page(pathlib.Path(temporary).resolve()), encoding="utf-8")
+    else:
+        unittest.main(verbosity=2)
