@@ -134,7 +134,7 @@ std::string curve_chart(std::span<const RunReport> runs, const Comparison& compa
   for (std::size_t g = 0; g < comparison.groups.size(); ++g) {
     series.push_back(mean_curve(runs, comparison.groups[g], g, column));
   }
-  return svg_chart(series, {.title = title, .percent = percent});
+  return svg_chart(series, {.title = title, .percent = percent, .whole_x = true});
 }
 
 std::string axis_section(const Comparison& comparison) {
