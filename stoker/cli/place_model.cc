@@ -1,17 +1,41 @@
 #include "stoker/cli/place_model.h"
 
+#include <algorithm>
+
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 namespace stoker {
 
-Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t batch_size) {
-  const ChosenDevice device = choose_device(flags.device);
-  Placement placement{
-      .device = device,
-      .threads = split_threads(cpu_budget(), {.workers = flags.workers,
-                                              .compute = flags.threads,
-                                              .multiply_adds = model.multiply_adds() * batch_size,
-                                              .device = device.device})};
+namespace {
+
+CpuBudget budget_of_rank(const Launch& launch) {
+  CpuBudget budget = cpu_budget();
+  if (launch.own_cpus || launch.local_ranks <= 1) return budget;
+  budget.cpus = std::max(1, budget.cpus / launch.local_ranks);
+  budget.reason += fmt::format(", shared by {} ranks", launch.local_ranks);
+  return budget;
+}
+
+}  // namespace
+
+std::string device_of_rank(const std::string& wanted, const Launch& launch) {
+  const bool any_gpu = wanted == "auto" || wanted.starts_with("cuda");
+  if (launch.ranks == 1 || !any_gpu) return wanted;
+  if (wanted == "auto" && probe_cuda().devices == 0) return wanted;
+  return fmt::format("cuda:{}", launch.local_rank);
+}
+
+Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t batch_size,
+                      const Launch& launch) {
+  const ChosenDevice device = choose_device(device_of_rank(flags.device, launch));
+  const std::int64_t samples = (batch_size + launch.ranks - 1) / launch.ranks;
+  Placement placement{.device = device,
+                      .threads = split_threads(budget_of_rank(launch),
+                                               {.workers = flags.workers,
+                                                .compute = flags.threads,
+                                                .multiply_adds = model.multiply_adds() * samples,
+                                                .device = device.device})};
   at::set_num_threads(placement.threads.compute);
   model.to(device.device);
   return placement;

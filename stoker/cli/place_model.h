@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stoker/cli/compute_flags.h"
+#include "stoker/dist/launch.h"
 #include "stoker/nn/model.h"
 #include "stoker/train/device.h"
 #include "stoker/train/threads.h"
@@ -16,7 +17,12 @@ struct Placement {
 };
 // Moves the model and sets the threads of the whole process. Throws Error where the device is not
 // there.
-Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t batch_size);
+// One of several ranks gets its part of the machine's CPUs, and the GPU with its number.
+Placement place_model(Model& model, const ComputeFlags& flags, std::uint32_t batch_size,
+                      const Launch& launch = {});
+
+// What --device means for one of several ranks: a GPU for each where there are any.
+[[nodiscard]] std::string device_of_rank(const std::string& wanted, const Launch& launch);
 
 // For evaluation, which is fast with many small pictures at once; of photographs so many would only
 // take memory.

@@ -86,6 +86,16 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
   }
 }
 
+RunFolder RunFolder::create_or_take(const fs::path& output, const std::string& name) {
+  make_folder(output / name);
+  return RunFolder(output / name);
+}
+
+bool RunFolder::is_there(const fs::path& output, const std::string& name) {
+  std::error_code ignored;
+  return fs::exists(output / name / "args.yaml", ignored);
+}
+
 RunFolder RunFolder::open(const fs::path& output, const std::string& run) {
   for (const fs::path& path : {fs::path(run), output / run}) {
     std::error_code ignored;

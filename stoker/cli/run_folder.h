@@ -15,6 +15,12 @@ class RunFolder {
   // taken, a number. Throws Error where it cannot be made, or a given name is taken.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& output,
                                         const std::string& name, const std::string& default_name);
+  // The folder output/name, whether it is there or not, for a run that has no settings yet: of one
+  // that was killed before it had written them.
+  [[nodiscard]] static RunFolder create_or_take(const std::filesystem::path& output,
+                                                const std::string& name);
+  // The run `name` under `output` has settings and can be gone on with.
+  [[nodiscard]] static bool is_there(const std::filesystem::path& output, const std::string& name);
   // An existing one, given by its path or its name under `output`.
   [[nodiscard]] static RunFolder open(const std::filesystem::path& output, const std::string& run);
 

@@ -24,6 +24,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kTimingHeader =
     "epoch,seconds,wait,copy,forward,backward,step,val_seconds,samples_per_second";
+constexpr const char* kRanksHeader =
+    "epoch,ranks,slowest,slowest_seconds,mean_seconds,reduced_bytes,reduction_seconds,"
+    "exposed_seconds";
 constexpr const char* kStepsHeader = "step,epoch,lr,loss,top1";
 // Rows of steps.csv: so many in all, at least one and at most so many an epoch.
 constexpr std::uint64_t kMostSteps = 2000, kMostStepsOfEpoch = 64;
@@ -33,6 +36,12 @@ std::string timing_row(const EpochReport& r) {
   return fmt::format("{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f}", r.epoch + 1,
                      r.seconds, t.wait, t.copy, t.forward, t.backward, t.step, r.validation_seconds,
                      r.samples_per_second);
+}
+
+std::string ranks_row(std::uint32_t epoch, const RankTimes& t) {
+  return fmt::format("{},{},{},{:.3f},{:.3f},{},{:.3f},{:.3f}", epoch + 1, t.ranks, t.slowest,
+                     t.slowest_seconds, t.mean_seconds, t.reduction.bytes, t.reduction.seconds,
+                     t.reduction.exposed);
 }
 
 // Rows of the file up to this step.
@@ -79,12 +88,14 @@ RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
       rows_per_epoch_(
           std::clamp<std::uint64_t>(kMostSteps / std::max(1U, epochs), 1, kMostStepsOfEpoch)),
       timing_(folder.path() / "timing.csv", kTimingHeader),
+      ranks_(folder.path() / "ranks.csv", kRanksHeader),
       steps_(read_steps(folder.path() / "steps.csv", state.step)),
       before_{.loss = state.sums.loss.item<double>(),
               .right = state.sums.right.item<std::int64_t>(),
               .samples = state.sums.samples},
       facts_(folder.path() / "run.json") {
   timing_.read_rows_before(state.cursor.epoch);
+  ranks_.read_rows_before(state.cursor.epoch);
   if (options.tensorboard) {
     events_ = std::make_unique<EventFile>(folder.path(), static_cast<std::int64_t>(state.step));
   }
@@ -114,6 +125,7 @@ void RunRecorder::note_end(const std::string& how, const State& result) {
   facts_["state"] = how;
   facts_["ended"] = utc_time();
   facts_["steps"] = result.step;
+  facts_["samples_digest"] = fmt::format("{:016x}", result.samples_digest);
   if (result.best) {
     facts_["best"] = {{"epoch", result.best->epoch + 1}, {"top1", finite(result.best->top1)}};
   }
@@ -163,6 +175,7 @@ void RunRecorder::predicted(const Predictions& predictions) {
 void RunRecorder::epoch_done(const EpochReport& report) {
   before_ = {};
   timing_.add(report.epoch, timing_row(report));
+  if (report.ranks) ranks_.add(report.epoch, ranks_row(report.epoch, *report.ranks));
   std::string rows = std::string(kStepsHeader) + "\n";
   for (const std::string& row : steps_) rows += row + "\n";
   write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");

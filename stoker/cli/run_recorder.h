@@ -1,5 +1,6 @@
 // Keeps what a report of a run needs beside results.csv, as files in the run's folder:
 //   timing.csv               a row an epoch: where the seconds went
+//   ranks.csv                with several ranks, a row an epoch: who was slow, what sums cost
 //   steps.csv                some rows an epoch: loss, accuracy and rate in the course of it
 //   predictions.safetensors  of the last validation
 //   run.json                 what, where, how far (run_facts.h)
@@ -54,7 +55,7 @@ class RunRecorder final : public Observer {
   RecordOptions options_;
   std::vector<std::string> class_names_;
   std::uint64_t rows_per_epoch_;
-  ResultsTable timing_;
+  ResultsTable timing_, ranks_;
   std::vector<std::string> steps_;
   Totals before_;
   PredictionTable predictions_;

@@ -196,6 +196,7 @@ void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
 
 void add_run_flags(CLI::App& command, TrainFlags& flags) {
   flags.compute.add_to(command);
+  flags.dist.add_to(command);
   command.add_flag("--amp", flags.amp, "convolutions and products in --amp-dtype");
   command
       .add_option("--amp-dtype", flags.amp_type,
@@ -237,7 +238,10 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
       "--recipe", flags.recipe,
       fmt::format("named settings for flags that are not given: {}", fmt::join(names, ", ")));
   command.add_option("--config", flags.config, "YAML file with any of these flags");
-  command.add_option("--resume", flags.resume, "go on with the run in this folder");
+  command.add_option(
+      "--resume", flags.resume,
+      "go on with the run in this folder; auto: with --experiment if it is there, else "
+      "begin it");
 }
 
 }  // namespace
@@ -262,6 +266,7 @@ void TrainFlags::resolve() {
   if (lr != "auto") train.schedule.lr = number_of(lr, "lr", 0.0, 1e6);
   train.schedule.sched = parse_schedule_kind(sched);
   train.cached_views = features == "cached" ? views : 0;
+  train.shared_statistics = dist.sync_bn;
   train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
   train.stall_limit = std::chrono::seconds(30);
   train.on_stall = [](const std::string& sample, double seconds) {
@@ -303,9 +308,10 @@ Policy TrainFlags::resolved_validation_policy() const {
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
   static const std::set<std::string> names = {
-      "workers",          "max-errors", "device",   "output", "experiment",
-      "checkpoint-every", "keep",       "config",   "resume", "tensorboard",
-      "histograms",       "log-json",   "no-report"};
+      "workers",   "max-errors",     "device",     "output",      "experiment",  "checkpoint-every",
+      "keep",      "config",         "resume",     "tensorboard", "histograms",  "log-json",
+      "no-report", "rank",           "world-size", "master-addr", "master-port", "dist-backend",
+      "timeout",   "dist-interface", "reduce"};
   return names;
 }
 

@@ -10,6 +10,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/cli/compute_flags.h"
+#include "stoker/cli/dist_flags.h"
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/record_options.h"
 #include "stoker/nn/preprocessing.h"
@@ -38,12 +39,15 @@ struct TrainFlags {
   TrainOptions train;
   std::string on_error = "stop";
   ComputeFlags compute;
+  DistFlags dist;
+  Launch launch;  // what follows from them and the environment
   std::string output = "runs", experiment;
   std::string checkpoint_every = "auto";
   int keep = 2;
   RecordOptions record;
   bool no_report = false;
   std::string config, resume;
+  bool take_folder = false;  // with --resume auto, a run that has none yet
 
   void add_to(CLI::App& command);
   // Checks what flags alone cannot: names, and that what must be given is given.

@@ -32,13 +32,21 @@ std::string epoch_label(std::uint32_t epoch, std::uint32_t epochs) {
   return fmt::format("epoch {:{}}/{}", epoch + 1, total.size(), total);
 }
 
+// "  4 ranks, slowest 2 (+13 %)"
+std::string pace_of(const std::optional<RankTimes>& ranks) {
+  if (!ranks) return "";
+  const double behind = ranks->slowest_seconds / std::max(1e-9, ranks->mean_seconds) - 1;
+  return fmt::format("  {} ranks, slowest {} (+{:.0f} %)", ranks->ranks, ranks->slowest,
+                     100 * std::max(0.0, behind));
+}
+
 std::string details(const StepReport& report) {
   const auto samples = static_cast<double>(std::max<std::uint64_t>(1, report.samples_done));
   return fmt::format(
-      "loss {:.4f}  top-1 {:.2f} %  waited {:.1f} %",
+      "loss {:.4f}  top-1 {:.2f} %  waited {:.1f} %{}",
       report.state.sums.loss.item<double>() / samples,
       100 * static_cast<double>(report.state.sums.right.item<std::int64_t>()) / samples,
-      100 * report.wait_share);
+      100 * report.wait_share, pace_of(report.ranks));
 }
 
 }  // namespace
@@ -71,10 +79,10 @@ void TrainReporter::epoch_done(const EpochReport& report) {
   const MetricsResult& v = report.validation;
   folder_.say(fmt::format(
       "{}  loss {:.4f}  top-1 {:.2f} %   val loss {:.4f}  top-1 {:.2f} %{}   {:.1f} s, {:.0f} "
-      "samples/s, waited {:.1f} %",
+      "samples/s, waited {:.1f} %{}",
       epoch_label(report.epoch, subject_.epochs), report.train_loss, 100 * report.train_top1,
       v.loss, 100 * v.top1, report.is_best ? " *" : "  ", report.seconds, report.samples_per_second,
-      100 * report.wait_share));
+      100 * report.wait_share, pace_of(report.ranks)));
   note_results(report);
   is_over_ = report.is_last;
   if (is_over_ || saving_.is_due()) write_results();

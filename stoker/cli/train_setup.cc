@@ -112,10 +112,20 @@ RateRange choose_rate(TrainFlags& flags, Model& model, const TrainData& data) {
   return range;
 }
 
+// What is tried out differs from machine to machine.
+void refuse_tries_on_ranks(const TrainFlags& flags) {
+  if (flags.launch.ranks == 1 || (flags.batch_size != "auto" && flags.lr != "auto")) return;
+  throw Error({.what = "only a single process can choose batch size or learning rate",
+               .expected = "--batch-size and --lr as numbers",
+               .found = fmt::format("auto, with {} ranks", flags.launch.ranks),
+               .hint = "Let one process try first: its run's log names what it chose"});
+}
+
 }  // namespace
 
 TrainSetup set_up(TrainFlags& flags) {
   flags.resolve();
+  refuse_tries_on_ranks(flags);
   for (std::string* data : {&flags.data, &flags.validation_data, &flags.pretrained}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
@@ -125,7 +135,7 @@ TrainSetup set_up(TrainFlags& flags) {
   const std::size_t frozen = flags.frozen_stages(model->stages().size());
   const std::size_t fixed = flags.train.unfreeze_epoch > 0 ? 0 : frozen;
   model->freeze(fixed);
-  Placement placement = place_model(*model, flags.compute, flags.train.batch_size);
+  Placement placement = place_model(*model, flags.compute, flags.train.batch_size, flags.launch);
   model->compute_in(parse_precision(flags, model->device()));
   flags.train.workers = placement.threads.workers;
   flags.train.validation_batch_size = default_evaluation_batch(model->input().image);
@@ -153,7 +163,9 @@ TrainSetup set_up(TrainFlags& flags) {
 FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
                            const TrainSetup& setup, const std::set<std::string>& left_out) {
   std::set<std::string> without = left_out;
-  without.insert({"config", "resume"});
+  // Of this process, not of the run.
+  without.insert({"config", "resume", "rank", "world-size", "master-addr", "master-port",
+                  "dist-backend", "dist-interface", "timeout"});
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
   set_flag_value(values, "val-data", flags.validation_data);

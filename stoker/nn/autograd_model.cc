@@ -18,6 +18,8 @@ at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& labels,
     return at::cross_entropy_loss(outputs, labels, options.class_weights, reduction,
                                   /*ignore_index=*/-100, options.smoothing);
   };
+  // A mean of nothing would be NaN; a rank without a sample adds nothing.
+  if (labels.size(0) == 0) return sum_or_mean(at::Reduction::Sum);
   if (!options.class_weights.defined()) return sum_or_mean(at::Reduction::Mean);
   return sum_or_mean(at::Reduction::Sum) / labels.size(0);  // LibTorch's mean divides by weights
 }

@@ -8,6 +8,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/rng.h"
 #include "stoker/nn/initial_weights.h"
+#include "stoker/nn/shared_statistics.h"
 
 namespace stoker {
 namespace {
@@ -69,8 +70,13 @@ BatchNorm::BatchNorm(std::int64_t channels)
 void BatchNorm::count_batches() { batches = at::zeros({}, at::kLong); }
 
 at::Tensor BatchNorm::operator()(const at::Tensor& x, bool training) const {
-  if (training) check_batch(x);
   if (training && batches.defined()) batches.add_(1);
+  if (training && SharedStatistics::active()) {
+    return normalised_by_all_ranks(
+        x, {weight, bias, running_mean, running_variance, kRunningShare, kVarianceFloor});
+  }
+  // A rank may have no sample in a short batch; LibTorch then changes no statistics.
+  if (training && x.size(0) > 0) check_batch(x);
   return at::batch_norm(x, weight, bias, running_mean, running_variance, training, kRunningShare,
                         kVarianceFloor, /*cudnn_enabled=*/true);
 }
@@ -123,7 +129,7 @@ at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& ke
   at::Tensor factors = at::empty(rows.sizes(), at::kFloat);
   auto* factor = factors.data_ptr<float>();
   for (std::int64_t row = 0; row < rows.size(0); ++row) {
-    const std::uint32_t place = key.first_place + static_cast<std::uint32_t>(row);
+    const std::uint32_t place = key.first_place + static_cast<std::uint32_t>(row) * key.place_step;
     Rng rng({.seed = key.seed, .epoch = place, .sample = key.batch}, kDropoutStream);
     for (std::int64_t i = 0; i < rows.size(1); ++i) {
       *factor++ = rng.next_u32() < limit ? 0 : growth;

@@ -1,5 +1,6 @@
 #include "stoker/nn/mlp.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -58,7 +59,9 @@ struct LossAndSlope {
 
 LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
                            const LossOptions& options) {
-  const double scale = options.weight / static_cast<double>(labels.size(0));
+  // A rank may have no sample in a short batch.
+  const auto samples = static_cast<double>(std::max<std::int64_t>(1, labels.size(0)));
+  const double scale = options.weight / samples;
   at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
   if (options.partner_labels.defined()) {
     target.mul_(options.own_share)
@@ -69,7 +72,7 @@ LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
   const at::Tensor log_probabilities = logits.log_softmax(1);
   at::Tensor slope = log_probabilities.exp();
   if (options.class_weights.defined()) slope.mul_(target.sum(1, /*keepdim=*/true));
-  return {.loss = (log_probabilities * target).sum().mul_(-1 / static_cast<double>(labels.size(0))),
+  return {.loss = (log_probabilities * target).sum().mul_(-1 / samples),
           .slope = slope.sub_(target).mul_(scale)};
 }
 

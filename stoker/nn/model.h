@@ -50,6 +50,7 @@ struct DrawKey {
   std::uint64_t seed = 0;
   std::uint64_t batch = 0;        // through all epochs
   std::uint32_t first_place = 0;  // where only a part of the batch is given
+  std::uint32_t place_step = 1;   // from one given sample to the next
 };
 
 struct LossOptions {

@@ -55,7 +55,8 @@ BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples) {
                     .begin = options.begin,
                     .end_epoch = options.epochs,
                     .rank = options.rank,
-                    .ranks = options.ranks});
+                    .ranks = options.ranks,
+                    .whole_batches = options.whole_batches});
 }
 
 SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)

@@ -50,6 +50,7 @@ struct FeedOptions {
   bool drop_last = false;
   std::uint64_t seed = 0;
   std::uint32_t rank = 0, ranks = 1;
+  bool whole_batches = false;  // plan.h
   PixelType pixel_type = PixelType::kF32;
   Normalisation normalisation = {};  // for kF32
   FramingOptions framing = {};       // where the policy begins with one

@@ -45,12 +45,21 @@ BatchPlan::BatchPlan(const PlanOptions& options) : options_(options) {
   require(options.begin.position <= epoch_samples_, "the start lies outside the epoch",
           fmt::format("a position of at most {}", epoch_samples_),
           fmt::format("{}", options.begin.position));
+  if (options.whole_batches) {
+    require(options.rank < batches_per_epoch_, "there are fewer batches than ranks",
+            fmt::format("at most {} ranks", batches_per_epoch_), fmt::format("{}", options.ranks));
+    batches_per_epoch_ = (batches_per_epoch_ - options.rank + options.ranks - 1) / options.ranks;
+  }
   number_batches();
   const std::uint64_t largest = std::min<std::uint64_t>(size, epoch_samples_);
-  capacity_ = largest <= options.rank
-                  ? 1  // only ever empty batches
-                  : static_cast<std::uint32_t>((largest - options.rank + options.ranks - 1) /
-                                               options.ranks);
+  if (options.whole_batches) {
+    capacity_ = static_cast<std::uint32_t>(largest);
+  } else if (largest <= options.rank) {
+    capacity_ = 1;  // only ever empty batches
+  } else {
+    capacity_ =
+        static_cast<std::uint32_t>((largest - options.rank + options.ranks - 1) / options.ranks);
+  }
 }
 
 void BatchPlan::number_batches() {
@@ -70,7 +79,23 @@ void BatchPlan::number_batches() {
   first_batch_ = std::min(first_batch_, end_batch_);
 }
 
+BatchPlan::Share BatchPlan::whole_batch(std::uint64_t batch) const noexcept {
+  const std::uint64_t global = batch % batches_per_epoch_ * options_.ranks + options_.rank;
+  const std::uint64_t start = global * options_.batch_size;
+  return {.epoch = static_cast<std::uint32_t>(batch / batches_per_epoch_),
+          .first_position = start,
+          .count = static_cast<std::uint32_t>(
+              std::min<std::uint64_t>(options_.batch_size, epoch_samples_ - start))};
+}
+
+std::uint32_t BatchPlan::batch_samples(std::uint64_t batch) const noexcept {
+  const std::uint64_t start = batch % batches_per_epoch_ * options_.batch_size;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(options_.batch_size, epoch_samples_ - start));
+}
+
 BatchPlan::Share BatchPlan::share(std::uint64_t batch) const noexcept {
+  if (options_.whole_batches) return whole_batch(batch);
   const std::uint64_t ranks = options_.ranks;
   const std::uint64_t start = batch % batches_per_epoch_ * options_.batch_size;
   const std::uint64_t end = std::min(start + options_.batch_size, epoch_samples_);

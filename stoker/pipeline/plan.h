@@ -28,6 +28,10 @@ struct PlanOptions {
   Cursor begin = {};
   std::uint32_t end_epoch = 1;  // the first epoch that is not given any more
   std::uint32_t rank = 0, ranks = 1;
+  // Rank r takes batches r, r + w, … whole, and numbers them by itself from 0: for a reader that
+  // wants the very batches that a single rank would see. Needs as many batches as ranks, and no
+  // start inside.
+  bool whole_batches = false;
 };
 
 class BatchPlan {
@@ -37,7 +41,7 @@ class BatchPlan {
   // Of this rank, in one batch.
   struct Share {
     std::uint32_t epoch = 0;
-    std::uint64_t first_position = 0;  // its samples: this one, and every ranks() positions
+    std::uint64_t first_position = 0;  // its samples: this one, and every step() positions
     std::uint32_t count = 0;           // may be 0: the other ranks got the few that were left
   };
   [[nodiscard]] Share share(std::uint64_t batch) const noexcept;
@@ -49,11 +53,18 @@ class BatchPlan {
   // The most samples that this rank has in a batch.
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::uint32_t ranks() const noexcept { return options_.ranks; }
+  // Between two neighbouring samples of this rank, in positions.
+  [[nodiscard]] std::uint32_t step() const noexcept {
+    return options_.whole_batches ? 1 : options_.ranks;
+  }
+  // Of all ranks together.
+  [[nodiscard]] std::uint32_t batch_samples(std::uint64_t batch) const noexcept;
   // Where a run goes on that has done every batch before `batch`.
   [[nodiscard]] Cursor cursor_before(std::uint64_t batch) const noexcept;
 
  private:
   void number_batches();
+  [[nodiscard]] Share whole_batch(std::uint64_t batch) const noexcept;
 
   PlanOptions options_;
   std::uint64_t epoch_samples_;  // samples of an epoch that some rank gets

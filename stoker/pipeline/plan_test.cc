@@ -51,6 +51,34 @@ TEST(BatchPlan, RanksShareEveryGlobalBatch) {
   }
 }
 
+// Dealt whole, the batches are those of a single rank.
+TEST(BatchPlan, WholeBatchesAreThoseOfOneRank) {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 7U}) {
+    const BatchPlan alone({.samples = 50, .batch_size = 8});
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const BatchPlan plan({.samples = 50,
+                            .batch_size = 8,
+                            .end_epoch = 2,
+                            .rank = rank,
+                            .ranks = ranks,
+                            .whole_batches = true});
+      ASSERT_EQ(plan.step(), 1U);
+      ASSERT_EQ(plan.end_batch(), 2 * plan.batches_per_epoch());
+      std::uint64_t global = rank;
+      for (std::uint64_t batch = 0; batch < plan.batches_per_epoch(); ++batch, global += ranks) {
+        ASSERT_EQ(plan.share(batch).first_position, alone.share(global).first_position);
+        ASSERT_EQ(plan.share(batch).count, alone.share(global).count);
+        ASSERT_EQ(plan.share(batch + plan.batches_per_epoch()).epoch, 1U);
+        ASSERT_LE(plan.share(batch).count, plan.capacity());
+      }
+      ASSERT_GE(global, alone.batches_per_epoch());
+    }
+  }
+  EXPECT_THROW(
+      BatchPlan({.samples = 8, .batch_size = 8, .rank = 1, .ranks = 2, .whole_batches = true}),
+      Error);
+}
+
 TEST(BatchPlan, StartsAnywhereWithoutMovingBatchBorders) {
   const BatchPlan whole({.samples = 100, .batch_size = 8, .end_epoch = 3});
   for (std::uint64_t position = 0; position <= 100; ++position) {

@@ -125,7 +125,7 @@ std::optional<Ring::Run> Ring::reserve() {
                .first_slot = first_slot,
                .count = std::min(places_per_run_, share.count - first_slot),
                .epoch = share.epoch,
-               .first_position = share.first_position + std::uint64_t{first_slot} * plan_.ranks()};
+               .first_position = share.first_position + std::uint64_t{first_slot} * plan_.step()};
   }
 }
 

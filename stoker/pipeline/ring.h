@@ -52,7 +52,7 @@ class Ring : public std::enable_shared_from_this<Ring> {
     std::uint32_t first_slot = 0;
     std::uint32_t count = 0;  // 0: no sample of this rank; open() and finish() are due all the same
     std::uint32_t epoch = 0;
-    std::uint64_t first_position = 0;  // in the epoch's order; the next is ranks() further
+    std::uint64_t first_position = 0;  // in the epoch's order; the next is step() further
   };
   // Never waits; nothing at the end of the plan.
   [[nodiscard]] std::optional<Run> reserve();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -16,8 +17,9 @@ struct DeviceBatch {
   // (samples, channels, height, width), normalised float32; or (samples, features) of a stream of
   // features.
   at::Tensor values;
-  at::Tensor labels;         // int64
-  std::uint64_t number = 0;  // through all epochs
+  at::Tensor labels;                        // int64
+  std::uint64_t number = 0;                 // through all epochs
+  std::vector<std::uint64_t> indices = {};  // of the samples in their source
 };
 
 class BatchStream {

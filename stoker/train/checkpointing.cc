@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/different_lines.h"
 #include "stoker/core/error.h"
 #include "stoker/nn/tensor_views.h"
 
@@ -26,16 +27,11 @@ void check_settings(const std::string& here, const CheckpointFolder::Found& foun
   const std::string& there = metadata_of(found, kSettings);
   if (here == there) return;
   // Lines "name: value" in the same order: the first that differs says what changed.
-  std::size_t i = 0;
-  while (i < here.size() && i < there.size() && here[i] == there[i]) ++i;
-  const auto line = [](const std::string& text, std::size_t at) {
-    const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
+  const auto [line_here, line_there] = first_different_lines(here, there);
   throw Error({.what = "the checkpoint was made with other settings",
                .path = found.path.string(),
-               .expected = fmt::format("\"{}\", as in the checkpoint", line(there, i)),
-               .found = fmt::format("\"{}\"", line(here, i)),
+               .expected = fmt::format("\"{}\", as in the checkpoint", line_there),
+               .found = fmt::format("\"{}\"", line_here),
                .hint = "Resume with the same settings, or start a new run"});
 }
 

@@ -38,6 +38,10 @@ at::Tensor labels_of(const Batch& batch) {
   return at::from_blob(const_cast<std::int64_t*>(batch.labels().data()), {batch.size()}, at::kLong);
 }
 
+std::vector<std::uint64_t> indices_of(const Batch& batch) {
+  return {batch.indices().begin(), batch.indices().end()};
+}
+
 at::Tensor per_channel(const std::array<float, 3>& values, int channels, const at::Device& device) {
   return at::tensor(at::ArrayRef<float>(values.data(), static_cast<std::size_t>(channels)))
       .reshape({1, channels, 1, 1})
@@ -97,7 +101,8 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
     copy->batch = {
         .values = normalised(pixels_of(copy->host).to(device_, /*non_blocking=*/true)),
         .labels = labels_of(copy->host).to(device_, /*non_blocking=*/true, /*copy=*/true),
-        .number = copy->host.number()};
+        .number = copy->host.number(),
+        .indices = indices_of(copy->host)};
   };
   if (!device_.is_cuda()) {
     copy_tensors();
@@ -119,8 +124,10 @@ std::optional<DeviceBatch> DeviceBatches::next() {
   if (feed_.pixel_type() == PixelType::kF32) {
     held_ = take();
     if (!held_) return std::nullopt;
-    return DeviceBatch{
-        .values = pixels_of(*held_), .labels = labels_of(*held_), .number = held_->number()};
+    return DeviceBatch{.values = pixels_of(*held_),
+                       .labels = labels_of(*held_),
+                       .number = held_->number(),
+                       .indices = indices_of(*held_)};
   }
   if (!started_) ahead_ = start_copy();
   started_ = true;

@@ -39,9 +39,9 @@ void tell(const at::Tensor& logs, const at::Tensor& labels_there, std::uint64_t 
 class View {
  public:
   View(const Model& model, const std::shared_ptr<const Source>& source, const Policy& policy,
-       const EvaluateOptions& options, std::size_t number)
+       const EvaluateOptions& options, std::size_t number, const Group* group = nullptr)
       : model_(model),
-        feed_(source, policy, feed_options(model, options, number)),
+        feed_(source, policy, feed_options(model, options, number, group)),
         batches_(feed_, model.device(), options.normalisation) {}
 
   // The logarithms of the probabilities, and the labels.
@@ -53,13 +53,18 @@ class View {
 
  private:
   static FeedOptions feed_options(const Model& model, const EvaluateOptions& options,
-                                  std::size_t number) {
+                                  std::size_t number, const Group* group) {
     FeedOptions feed{.workers = options.workers,
                      .batch_size = options.batch_size,
                      .shuffle = false,
                      .seed = number,  // so that views differ where their policies do not
                      .normalisation = options.normalisation,
                      .isolate = options.isolate};
+    if (group != nullptr) {
+      feed.rank = static_cast<std::uint32_t>(group->rank());
+      feed.ranks = static_cast<std::uint32_t>(group->ranks());
+      feed.whole_batches = true;
+    }
     prepare_feed_for(model.device(), feed);
     return feed;
   }
@@ -68,6 +73,39 @@ class View {
   Feed feed_;
   DeviceBatches batches_;
 };
+
+// In rounds: each rank computes one batch, then all hear of all.
+void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& source,
+                      const EvaluateOptions& options, Group& group,
+                      const OnPredictions& on_predictions) {
+  const at::NoGradGuard no_grad;
+  const std::uint64_t samples = source->size(), size = options.batch_size;
+  const std::uint64_t batches = (samples + size - 1) / size;
+  const auto rank = static_cast<std::uint64_t>(group.rank());
+  const auto ranks = static_cast<std::uint64_t>(group.ranks());
+  std::optional<View> view;
+  if (rank < batches) view.emplace(model, source, options.policy, options, 0, &group);
+  const auto rows_of = [&](std::uint64_t batch) {
+    return static_cast<std::int64_t>(std::min(size, samples - batch * size));
+  };
+  const std::int64_t classes = model.input().classes;
+  for (std::uint64_t first = 0; first < batches; first += ranks) {
+    // The label is one more column: a float holds every number of a class exactly.
+    at::Tensor rows = at::zeros({options.batch_size, classes + 1});
+    if (first + rank < batches) {
+      const auto own = view->next();
+      const at::Tensor filled = rows.narrow(0, 0, own->first.size(0));
+      filled.narrow(1, 0, classes).copy_(own->first);
+      filled.select(1, classes).copy_(own->second);
+    }
+    const std::vector<at::Tensor> all = group.gather(rows, "predictions of all ranks");
+    for (std::uint64_t i = 0; i < ranks && first + i < batches; ++i) {
+      const at::Tensor part = all[i].narrow(0, 0, rows_of(first + i));
+      tell(part.narrow(1, 0, classes), part.select(1, classes).to(at::kLong), (first + i) * size,
+           on_predictions);
+    }
+  }
+}
 
 }  // namespace
 
@@ -93,12 +131,18 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
 }
 
 MetricsResult evaluate(const Model& model, const std::shared_ptr<const Source>& source,
-                       const EvaluateOptions& options, const OnPredictions& on_predictions) {
+                       const EvaluateOptions& options, const OnPredictions& on_predictions,
+                       Group* group) {
   Metrics metrics({.classes = model.input().classes, .top_k = options.top_k});
-  predict(model, source, options, [&](const Predictions& predictions) {
+  const auto note = [&](const Predictions& predictions) {
     metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
     if (on_predictions) on_predictions(predictions);
-  });
+  };
+  if (group != nullptr) {
+    predict_on_ranks(model, source, options, *group, note);
+  } else {
+    predict(model, source, options, note);
+  }
   return metrics.result();
 }
 

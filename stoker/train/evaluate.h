@@ -10,6 +10,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
+#include "stoker/dist/group.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
 #include "stoker/train/features.h"
@@ -42,10 +43,14 @@ using OnPredictions = std::function<void(const Predictions&)>;
 void predict(const Model& model, const std::shared_ptr<const Source>& source,
              const EvaluateOptions& options, const OnPredictions& on_predictions);
 
+// With a group, its ranks share the batches: every sample is computed once, by one of them, in the
+// batch that a single rank would have it in, and all ranks hear all predictions in order. So the
+// figures are those of a single rank with the same weights, to the last bit.
 [[nodiscard]] MetricsResult evaluate(const Model& model,
                                      const std::shared_ptr<const Source>& source,
                                      const EvaluateOptions& options,
-                                     const OnPredictions& on_predictions = {});
+                                     const OnPredictions& on_predictions = {},
+                                     Group* group = nullptr);
 
 // The same from kept features (features.h), in batches of the same size, so to the same bits.
 [[nodiscard]] MetricsResult evaluate_features(const Model& model, const FeatureSet& set,

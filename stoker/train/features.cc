@@ -17,6 +17,8 @@ FeatureSet compute_features(const Model& model, const std::shared_ptr<const Sour
                             const std::function<void(std::uint64_t)>& on_samples,
                             std::vector<SampleFault>* faults) {
   options.shuffle = false;
+  options.rank = 0;  // every rank needs the features of all samples
+  options.ranks = 1;
   options.begin = {.epoch = epoch, .position = 0};
   options.epochs = epoch + 1;
   options.batches_per_epoch = 0;
@@ -50,13 +52,15 @@ std::optional<DeviceBatch> FeatureBatches::next() {
   std::vector<std::int64_t> places(share.count);
   for (std::uint32_t i = 0; i < share.count; ++i) {
     places[i] = static_cast<std::int64_t>(
-        order_.sample_at(share.epoch, share.first_position + i * plan_.ranks()));
+        order_.sample_at(share.epoch, share.first_position + i * plan_.step()));
   }
+  std::vector<std::uint64_t> indices(places.begin(), places.end());
   const FeatureSet& view = views_[share.epoch % views_.size()];
   const at::Tensor chosen = at::tensor(places, at::kLong).to(view.features.device());
   return DeviceBatch{.values = view.features.index_select(0, chosen),
                      .labels = view.labels.index_select(0, chosen),
-                     .number = next_++};
+                     .number = next_++,
+                     .indices = std::move(indices)};
 }
 
 }  // namespace stoker

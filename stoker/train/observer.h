@@ -6,12 +6,22 @@
 #include <optional>
 #include <span>
 
+#include "stoker/dist/gradients.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/telemetry.h"
 #include "stoker/train/metrics.h"
 #include "stoker/train/state.h"
 
 namespace stoker {
+
+// Of a run with several ranks, in the epoch so far.
+struct RankTimes {
+  int ranks = 1;
+  // Until a rank had nothing left to compute, waiting for its own data included.
+  int slowest = 0;
+  double slowest_seconds = 0, mean_seconds = 0;
+  ReductionTimes reduction = {};  // as this rank saw it
+};
 
 // After a step. Reading the sums brings them from the device: do so rarely.
 struct StepReport {
@@ -22,6 +32,7 @@ struct StepReport {
   double rate = 0;
   double seconds = 0;     // since this process began the epoch
   double wait_share = 0;  // of those, waiting for data
+  std::optional<RankTimes> ranks = {};
 };
 
 // Seconds of the training phase, as the thread that trains spends them. On a device that computes
@@ -44,6 +55,7 @@ struct EpochReport {
   double seconds = 0, samples_per_second = 0, wait_share = 0;
   double validation_seconds = 0;
   StepTimes times = {};
+  std::optional<RankTimes> ranks = {};
   std::optional<FeedStats> feed = {};        // since this process began, where there is a feed
   std::span<const SampleFault> faults = {};  // replaced samples since this process began
 };

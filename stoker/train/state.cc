@@ -42,8 +42,8 @@ State::State(std::unique_ptr<Model> made, const OptimiserOptions& options,
   clear_sums();
 }
 
-void State::clear_sums() {
-  sums = {.loss = at::zeros({}, at::TensorOptions(at::kDouble).device(model->device())),
+EpochSums State::empty_sums() const {
+  return {.loss = at::zeros({}, at::TensorOptions(at::kDouble).device(model->device())),
           .right = at::zeros({}, at::TensorOptions(at::kLong).device(model->device())),
           .samples = 0};
 }
@@ -75,6 +75,7 @@ std::string numbers_of(const State& state) {
       {"loss_scale",
        {{"scale", text_of(state.loss_scale.scale)}, {"good_steps", state.loss_scale.good_steps}}},
       {"epoch_samples", state.sums.samples},
+      {"samples_digest", fmt::format("{:016x}", state.samples_digest)},
       {"plateau",
        {{"best", text_of(state.plateau.best)},
         {"bad_epochs", state.plateau.bad_epochs},
@@ -88,6 +89,10 @@ std::string numbers_of(const State& state) {
 void read_state(State& state, const SafetensorsFile& file, const std::string& numbers,
                 const std::string& path) {
   read_tensors(tensors_of(state), file, path);
+  read_numbers(state, numbers, path);
+}
+
+void read_numbers(State& state, const std::string& numbers, const std::string& path) {
   try {
     const Json json = Json::parse(numbers);
     state.cursor = {.epoch = json.at("epoch"), .position = json.at("position")};
@@ -97,6 +102,8 @@ void read_state(State& state, const SafetensorsFile& file, const std::string& nu
     state.loss_scale = {.scale = number_of(scale.at("scale")),
                         .good_steps = scale.at("good_steps")};
     state.sums.samples = json.at("epoch_samples");
+    state.samples_digest =
+        std::strtoull(json.at("samples_digest").get_ref<const std::string&>().c_str(), nullptr, 16);
     const Json& plateau = json.at("plateau");
     state.plateau = {.best = number_of(plateau.at("best")),
                      .bad_epochs = plateau.at("bad_epochs"),

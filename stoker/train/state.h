@@ -56,8 +56,10 @@ struct State {
   PlateauState plateau;
   std::optional<BestEpoch> best;
   EpochSums sums;
+  std::uint64_t samples_digest = 0;  // of all steps so far (sample_digest.h)
 
-  void clear_sums();
+  [[nodiscard]] EpochSums empty_sums() const;
+  void clear_sums() { sums = empty_sums(); }
 };
 
 // Handles to every tensor of a state, named as in a checkpoint.
@@ -69,5 +71,8 @@ struct State {
 // another model or optimiser.
 void read_state(State& state, const SafetensorsFile& file, const std::string& numbers,
                 const std::string& path);
+
+// Those of numbers_of() alone; `path` is for messages.
+void read_numbers(State& state, const std::string& numbers, const std::string& path);
 
 }  // namespace stoker

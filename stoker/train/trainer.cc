@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/shared_statistics.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/mixing.h"
+#include "stoker/train/sample_digest.h"
 
 namespace stoker {
 namespace {
@@ -24,13 +26,16 @@ double seconds_since(SteadyClock::time_point start) {
 }
 
 // From the first batch to the last; where the run stands is the state's to say.
-FeedOptions feed_options(const TrainData& data, const TrainOptions& options) {
+FeedOptions feed_options(const TrainData& data, const TrainOptions& options, StepSync* sync) {
+  const Group* group = sync == nullptr ? nullptr : &sync->group();
   return {.workers = options.workers,
           .batch_size = options.batch_size,
           .epochs = options.epochs,
           .batches_per_epoch = options.batches_per_epoch,
           .drop_last = options.drop_last,
           .seed = options.seed,
+          .rank = group == nullptr ? 0 : static_cast<std::uint32_t>(group->rank()),
+          .ranks = group == nullptr ? 1 : static_cast<std::uint32_t>(group->ranks()),
           .normalisation = data.normalisation,
           .framing = {.exact_decode = options.exact_decode},
           .niceness = kFeedNiceness,
@@ -88,12 +93,14 @@ at::Tensor class_weights(const TrainOptions& options, const Model& model) {
   return at::tensor(options.class_weights, at::kFloat).to(model.device());
 }
 
-// Rows [first, first + count) of a batch of `rows`.
+// Rows [first, first + count) of a batch of `rows`, which may be 0.
 LossOptions loss_of_part(const LossOptions& whole, std::int64_t first, std::int64_t count,
                          std::int64_t rows) {
   LossOptions part = whole;
-  part.weight *= static_cast<double>(count) / static_cast<double>(rows);
-  if (part.draw) part.draw->first_place = static_cast<std::uint32_t>(first);
+  if (rows > 0) part.weight *= static_cast<double>(count) / static_cast<double>(rows);
+  if (part.draw) {
+    part.draw->first_place += static_cast<std::uint32_t>(first) * part.draw->place_step;
+  }
   if (part.partner_labels.defined()) {
     part.partner_labels = part.partner_labels.narrow(0, first, count);
   }
@@ -116,13 +123,14 @@ struct Trainer::Clock {
 };
 
 Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& options,
-                 Observer& observer, std::function<bool()> stop)
+                 Observer& observer, std::function<bool()> stop, StepSync* sync)
     : state_(state),
       data_(data),
       options_(checked(options)),
       observer_(observer),
       stop_(std::move(stop)),
-      plan_(plan_of(feed_options(data, options), data.train->size())),
+      sync_(sync),
+      plan_(plan_of(feed_options(data, options, sync), data.train->size())),
       schedule_(options.schedule, run_length(plan_, options)),
       frozen_at_first_(state.model->frozen()),
       class_weights_(class_weights(options, *state.model)) {
@@ -143,15 +151,15 @@ std::optional<RunEnd> Trainer::end() const {
   return std::nullopt;
 }
 
-Trainer::Group Trainer::next_group() const {
+Trainer::BatchGroup Trainer::next_group() const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
   const std::uint64_t begin =
       state_.cursor.epoch * per_epoch + state_.cursor.position / options_.batch_size;
-  Group group{.begin = begin,
-              .end = std::min(begin + options_.grad_accum_steps,
-                              (state_.cursor.epoch + std::uint64_t{1}) * per_epoch)};
+  BatchGroup group{.begin = begin,
+                   .end = std::min(begin + options_.grad_accum_steps,
+                                   (state_.cursor.epoch + std::uint64_t{1}) * per_epoch)};
   for (std::uint64_t batch = group.begin; batch < group.end; ++batch) {
-    group.samples += plan_.share(batch).count;
+    group.samples += plan_.batch_samples(batch);
   }
   return group;
 }
@@ -173,7 +181,7 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) const {
 
 RunEnd Trainer::run() {
   if (const auto ended = end()) return *ended;
-  FeedOptions from_here = feed_options(data_, options_);
+  FeedOptions from_here = feed_options(data_, options_, sync_);
   from_here.begin = state_.cursor;
   if (options_.cached_views > 0) {
     FeatureBatches batches = kept_features(from_here);
@@ -194,6 +202,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
     times_ = {};
     const std::uint32_t epoch = state_.cursor.epoch;
     freeze_for(epoch);
+    if (sync_ != nullptr) sync_->begin_epoch();
     while (state_.cursor.epoch == epoch) {
       make_step(batches, next_group());
       observer_.step_done(step_report(epoch, clock));
@@ -201,7 +210,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
       if (epoch_ended) finish_epoch(epoch, clock);
       observer_.state_settled(state_, epoch_ended);
       if (const auto ended = end()) return *ended;
-      if (stop_ && stop_()) return RunEnd::kStopped;
+      if (should_stop()) return RunEnd::kStopped;
     }
   }
 }
@@ -209,8 +218,13 @@ RunEnd Trainer::run_on(BatchStream& batches) {
 void Trainer::freeze_for(std::uint32_t epoch) {
   const bool unfrozen = options_.unfreeze_epoch > 0 && epoch >= options_.unfreeze_epoch;
   const std::size_t count = unfrozen ? 0 : frozen_at_first_;
-  if (state_.model->frozen() != count) state_.model->freeze(count);
+  if (state_.model->frozen() == count) return;
+  state_.model->freeze(count);
+  if (sync_ != nullptr) sync_->stages_changed();
 }
+
+// Ranks stop after the same step, so what they agreed on counts, not what this one would like.
+bool Trainer::should_stop() const { return sync_ != nullptr ? sync_->stop() : stop_ && stop_(); }
 
 double Trainer::lap() {
   const auto now = SteadyClock::now();
@@ -229,19 +243,52 @@ DeviceBatch Trainer::take_batch(BatchStream& batches, std::uint64_t number) {
   return *std::move(batch);
 }
 
-void Trainer::make_step(BatchStream& batches, const Group& group) {
+void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
   lap();
+  marks_ = 0;
+  if (sync_ != nullptr) {
+    own_ = state_.empty_sums();
+    sync_->begin_step();
+  }
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
     DeviceBatch batch = take_batch(batches, number);
+    marks_ += marks_of(batch);
+    const GroupPlace place{.first = number == group.begin, .last = number + 1 == group.end};
+    if (sync_ != nullptr && place.last) sync_->start_beat(stop_ && stop_(), marks_);
     train_on(batch, static_cast<double>(batch.labels.size(0)) / static_cast<double>(group.samples),
-             number == group.begin);
+             place);
   }
+  settle_step(group);
+}
+
+void Trainer::settle_step(const BatchGroup& group) {
   rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step), state_.plateau);
+  if (sync_ != nullptr) {
+    sync_->finish_gradients();
+    times_.backward += lap();
+    sync_->start_sums(own_, static_cast<double>(own_.samples) / static_cast<double>(group.samples));
+  }
   apply_gradients();
+  if (sync_ != nullptr) {
+    sync_->finish_sums(state_.sums);
+    state_.sums.samples += group.samples;
+    marks_ = sync_->marks();
+  }
   if (state_.average) state_.average->update(state_.step);
+  state_.samples_digest = next_digest(state_.samples_digest, marks_);
   times_.step += lap();
   ++state_.step;
   state_.cursor = plan_.cursor_before(group.end);
+}
+
+std::uint64_t Trainer::marks_of(const DeviceBatch& batch) const {
+  const BatchPlan::Share share = plan_.share(batch.number);
+  std::uint64_t marks = 0, position = share.first_position;
+  for (const std::uint64_t index : batch.indices) {
+    marks += sample_mark(share.epoch, position, index);
+    position += plan_.step();
+  }
+  return marks;
 }
 
 void Trainer::apply_gradients() {
@@ -255,18 +302,24 @@ void Trainer::apply_gradients() {
   optimiser.step(rate_);
 }
 
+// Rows of a batch are places of the global one.
+DrawKey Trainer::draw_key(std::uint64_t batch) const {
+  const auto rank = sync_ == nullptr ? 0 : static_cast<std::uint32_t>(sync_->group().rank());
+  return {.seed = options_.seed, .batch = batch, .first_place = rank, .place_step = plan_.step()};
+}
+
 Mix Trainer::mix_of(const DeviceBatch& batch) const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
   return draw_mix(options_.mix, options_.seed, static_cast<std::uint32_t>(batch.number / per_epoch),
                   batch.number % per_epoch, batch_shape(batch.values));
 }
 
-void Trainer::train_on(DeviceBatch& batch, double weight, bool first_of_group) {
+void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& place) {
   LossOptions loss{.smoothing = options_.smoothing,
                    .weight = weight,
                    .class_weights = class_weights_,
-                   .draw = DrawKey{.seed = options_.seed, .batch = batch.number},
-                   .forward_done = [this] { times_.forward += lap(); }};
+                   .draw = draw_key(batch.number),
+                   .forward_done = {}};
   if (state_.model->precision() == Precision::kFloat16) loss.weight *= state_.loss_scale.scale;
   const Mix mix = options_.cached_views > 0 ? Mix{} : mix_of(batch);
   if (mix.kind != Mix::Kind::kNone) {
@@ -276,32 +329,56 @@ void Trainer::train_on(DeviceBatch& batch, double weight, bool first_of_group) {
   }
   while (true) {
     try {
-      return train_on_parts(batch, loss);
+      return train_on_parts(batch, loss, place.last);
     } catch (const c10::OutOfMemoryError&) {
-      // Gradients of earlier batches of the group would be lost with those of this one.
+      // Gradients of earlier batches of the group would be lost with those of this one, and other
+      // ranks may be in the middle of a sum.
       const bool can_split = state_.batch_parts * 2 <= batch.labels.size(0);
-      if (!first_of_group || !can_split) throw;
+      if (!place.first || !can_split || sync_ != nullptr) throw;
       state_.optimiser.forget_gradients();
       observer_.batch_split(state_.batch_parts *= 2);
     }
   }
 }
 
-void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss) {
+Model::Pass Trainer::backward(const at::Tensor& values, const at::Tensor& labels, LossOptions& loss,
+                              bool last_of_step) {
   Model& model = *state_.model;
-  const std::int64_t rows = batch.labels.size(0), parts = state_.batch_parts;
-  const std::int64_t step = (rows + parts - 1) / parts;
-  std::vector<Model::Pass> passes;
-  for (std::int64_t first = 0; first < rows; first += step) {
-    const std::int64_t count = std::min(step, rows - first);
-    const at::Tensor values = batch.values.narrow(0, first, count);
-    const at::Tensor labels = batch.labels.narrow(0, first, count);
-    const LossOptions part = loss_of_part(loss, first, count, rows);
-    passes.push_back(options_.cached_views > 0 ? model.backward_head(values, labels, part)
-                                               : model.backward(values, labels, part));
-    times_.backward += lap();
+  loss.forward_done = [this, last_of_step] {
+    times_.forward += lap();
+    if (sync_ != nullptr && last_of_step) sync_->begin_gradients();
+  };
+  Model::Pass pass;
+  const auto run = [&] {
+    pass = options_.cached_views > 0 ? model.backward_head(values, labels, loss)
+                                     : model.backward(values, labels, loss);
+  };
+  if (sync_ != nullptr) {
+    sync_->pass(run);
+  } else if (options_.shared_statistics) {
+    const SharedStatistics alone([](const at::Tensor&) {});
+    run();
+  } else {
+    run();
   }
-  EpochSums& sums = state_.sums;
+  times_.backward += lap();
+  return pass;
+}
+
+void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
+                             bool last_of_group) {
+  const std::int64_t rows = batch.labels.size(0), parts = state_.batch_parts;
+  const std::int64_t step = std::max<std::int64_t>(1, (rows + parts - 1) / parts);
+  std::vector<Model::Pass> passes;
+  // Once where there are no rows: other ranks have some, and all take part in the sums.
+  for (std::int64_t first = 0; first == 0 || first < rows; first += step) {
+    const std::int64_t count = std::min(step, rows - first);
+    LossOptions part = loss_of_part(loss, first, count, rows);
+    passes.push_back(backward(batch.values.narrow(0, first, count),
+                              batch.labels.narrow(0, first, count), part,
+                              last_of_group && first + step >= rows));
+  }
+  EpochSums& sums = sync_ != nullptr ? own_ : state_.sums;
   std::int64_t first = 0;
   for (const Model::Pass& pass : passes) {
     const std::int64_t count = pass.logits.size(0);
@@ -319,7 +396,8 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .samples_total = plan_.samples_per_epoch(),
           .rate = rate_,
           .seconds = clock.seconds(),
-          .wait_share = clock.wait_share()};
+          .wait_share = clock.wait_share(),
+          .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times())};
 }
 
 EvaluateOptions Trainer::evaluate_options() const {
@@ -337,7 +415,8 @@ MetricsResult Trainer::validate() {
   const auto tell = [this](const Predictions& predictions) { observer_.predicted(predictions); };
   if (!only_head_learns(model)) {
     validation_features_.reset();
-    return evaluate(model, data_.validation, options, tell);
+    return evaluate(model, data_.validation, options, tell,
+                    sync_ == nullptr ? nullptr : &sync_->group());
   }
   if (!validation_features_) {
     validation_features_ = compute_features(model, data_.validation, options.policy,
@@ -362,6 +441,7 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       .seconds = clock.seconds(),
       .wait_share = clock.wait_share(),
       .times = times_,
+      .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times()),
       .feed = clock.batches.feed_stats(),
       .faults = clock.batches.faults()};
   report.samples_per_second =

@@ -24,6 +24,7 @@
 #include "stoker/train/options.h"
 #include "stoker/train/schedule.h"
 #include "stoker/train/state.h"
+#include "stoker/train/step_sync.h"
 
 namespace stoker {
 
@@ -38,35 +39,47 @@ enum class RunEnd { kAllEpochs, kNoProgress, kStopped };
 
 class Trainer {
  public:
-  // `stop` is asked after each step. Throws Error where options make no sense.
+  // `stop` is asked after each step. Throws Error where options make no sense. With a sync this is
+  // one of several ranks, which train together; all stop when one is asked to.
   Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
-          std::function<bool()> stop = {});
+          std::function<bool()> stop = {}, StepSync* sync = nullptr);
 
   RunEnd run();
 
  private:
-  // Batches [begin, end) whose gradients make one step.
-  struct Group {
+  // Batches [begin, end) whose gradients make one step; samples of all ranks.
+  struct BatchGroup {
     std::uint64_t begin = 0, end = 0, samples = 0;
+  };
+  // A batch's place in its group.
+  struct GroupPlace {
+    bool first = true, last = true;
   };
   struct Clock;
 
   [[nodiscard]] std::optional<RunEnd> end() const;
-  [[nodiscard]] Group next_group() const;
+  [[nodiscard]] BatchGroup next_group() const;
   [[nodiscard]] EvaluateOptions evaluate_options() const;
   // All views of the training pictures, computed now.
   [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options) const;
   RunEnd run_on(BatchStream& batches);
-  void make_step(BatchStream& batches, const Group& group);
+  void make_step(BatchStream& batches, const BatchGroup& group);
+  // What the batches of a step brought becomes part of the state; the gradients become a step.
+  void settle_step(const BatchGroup& group);
+  [[nodiscard]] std::uint64_t marks_of(const DeviceBatch& batch) const;
+  [[nodiscard]] bool should_stop() const;
   // Gradients become a step, unless one of them is not finite (in float16 alone).
   void apply_gradients();
   // Seconds since it was called last.
   double lap();
   [[nodiscard]] DeviceBatch take_batch(BatchStream& batches, std::uint64_t number);
+  [[nodiscard]] DrawKey draw_key(std::uint64_t batch) const;
   [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
   // The batch whole, or in parts where the device has no memory for it.
-  void train_on(DeviceBatch& batch, double weight, bool first_of_group);
-  void train_on_parts(const DeviceBatch& batch, const LossOptions& loss);
+  void train_on(DeviceBatch& batch, double weight, const GroupPlace& place);
+  void train_on_parts(const DeviceBatch& batch, const LossOptions& loss, bool last_of_group);
+  [[nodiscard]] Model::Pass backward(const at::Tensor& values, const at::Tensor& labels,
+                                     LossOptions& loss, bool last_of_step);
   void freeze_for(std::uint32_t epoch);
   void finish_epoch(std::uint32_t epoch, const Clock& clock);
   [[nodiscard]] MetricsResult validate();
@@ -77,12 +90,15 @@ class Trainer {
   TrainOptions options_;
   Observer& observer_;
   std::function<bool()> stop_;
+  StepSync* sync_;
   BatchPlan plan_;
   Schedule schedule_;
   std::size_t frozen_at_first_;
   at::Tensor class_weights_;                       // on the model's device, if any
   double rate_ = 0;                                // of the step made last
   StepTimes times_;                                // of the epoch under way
+  EpochSums own_;                                  // of the step under way, this rank's part
+  std::uint64_t marks_ = 0;                        // likewise
   std::chrono::steady_clock::time_point lap_;      // up to which they are counted
   std::optional<FeatureSet> validation_features_;  // where they cannot change
 };

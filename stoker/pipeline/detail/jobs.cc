@@ -21,7 +21,7 @@ std::optional<Job> JobList::next() {
   if (run_.count == 0) return Job{.run = run_};
   const std::uint32_t place = next_place_++;
   const std::uint64_t position =
-      run_.first_position + std::uint64_t{place} * work_.ring.plan().ranks();
+      run_.first_position + std::uint64_t{place} * work_.ring.plan().step();
   return Job{.run = run_,
              .place = place,
              .position = position,

@@ -1,0 +1,36 @@
+#include "stoker/cli/rank_log.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/run_facts.h"
+
+namespace stoker {
+
+RankLog::RankLog(const std::filesystem::path& folder, int rank)
+    : path_(folder / fmt::format("rank-{}.log", rank)), rank_(rank) {}
+
+void RankLog::say(const std::string& line) const noexcept {
+  try {
+    std::FILE* file = std::fopen(path_.c_str(), "ae");
+    if (file == nullptr) {
+      fmt::print(stderr, "rank {}: {}\n", rank_, line);
+      return;
+    }
+    fmt::print(file, "{}  {}\n", utc_time(), line);
+    std::fclose(file);
+  } catch (const std::exception&) {
+    // A log is no reason to end a run.
+  }
+}
+
+void RankLog::epoch_done(const EpochReport& report) {
+  const StepTimes& t = report.times;
+  say(fmt::format(
+      "epoch {}  step {}  {:.1f} s: waited for data {:.2f}, forward {:.2f}, backward and sums "
+      "{:.2f}, optimiser {:.2f}",
+      report.epoch + 1, report.state.step, report.seconds, t.wait, t.forward, t.backward, t.step));
+}
+
+}  // namespace stoker

@@ -1,0 +1,1 @@
+#include <gloo/context.h>  // all the names are there

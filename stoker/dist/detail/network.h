@@ -1,0 +1,32 @@
+// The few things about addresses that c10d leaves open: which of this machine's addresses to use,
+// and a port that listens there and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace stoker {
+
+// The address that this machine uses to reach `host`. Throws Error where the name is unknown or no
+// way leads there. Nothing is sent.
+[[nodiscard]] std::string address_towards(const std::string& host, std::uint16_t port);
+
+// Of the interface, e.g. "eth0": its first IPv4 address, else its first IPv6 one. Throws Error
+// where there is none, with the names that there are.
+[[nodiscard]] std::string address_of_interface(const std::string& name);
+
+// A descriptor that listens at this address alone. c10d's own would listen at all of them.
+[[nodiscard]] int listen_at(const std::string& address, std::uint16_t port);
+
+// Descriptors of this process's TCP connections and listeners, but for those from or to
+// `except_port`.
+[[nodiscard]] std::set<int> tcp_connections(std::uint16_t except_port);
+// Both ends see their connections end at once, whoever waits in them.
+void shut_down(const std::set<int>& connections);
+
+[[nodiscard]] bool is_loopback(const std::string& address);
+
+[[nodiscard]] std::string host_name();
+
+}  // namespace stoker
