@@ -22,11 +22,12 @@ void DataFlags::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--seed", seed, "all randomness follows from it")->capture_default_str();
   add_max_pixels_flag(command, limits);
+  shards.add_to(command);
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
   return open_data(data, split == "train" ? Split::kTrain : Split::kJudged,
-                   {.pictures = {.limits = limits}});
+                   {.pictures = {.limits = limits}, .shards = shards.options()});
 }
 
 Policy DataFlags::parse_policy() const { return Policy::parse(policy); }

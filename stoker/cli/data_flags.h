@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "stoker/augment/policy.h"
+#include "stoker/cli/shard_flags.h"
 #include "stoker/data/source.h"
 #include "stoker/pipeline/plan.h"
 
@@ -18,6 +19,7 @@ struct DataFlags {
   std::string policy = "none";
   std::uint64_t seed = 0;
   DecodeLimits limits;
+  ShardFlags shards;
 
   void add_to(CLI::App& command);
   [[nodiscard]] std::shared_ptr<const Source> open() const;

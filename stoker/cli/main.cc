@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
       "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
       "  stoker filter photo.jpg --all --out edges.png\n"
       "  stoker split plates/train --every 6 --out splits\n"
+      "  stoker shard flowers/ --out shards --shard-size 256MB\n"
       "  stoker ops");
 #ifdef STOKER_TRAINER
   stoker::add_train_command(app);
@@ -45,6 +46,7 @@ int run(int argc, char** argv) {
   stoker::add_info_command(app);
   stoker::add_preview_command(app);
   stoker::add_split_command(app);
+  stoker::add_shard_command(app);
   stoker::add_plot_command(app);
   stoker::add_filter_command(app);
   stoker::add_bench_command(app);

@@ -57,6 +57,7 @@ void ModelFlags::add_to(CLI::App& command) {
                   "what makes the other versions; where it gives no size, after the usual framing")
       ->capture_default_str();
   add_max_pixels_flag(command, limits);
+  shards.add_to(command);
   command.add_flag("--isolate", evaluate.isolate,
                    "decode in locked-down processes, for files that are not trusted");
   compute.add_to(command);
@@ -66,7 +67,7 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   ModelAndData opened{
       .loaded = flags.published.load(flags.weights),
       .source = open_data(flags.data, flags.split == "train" ? Split::kTrain : Split::kJudged,
-                          {.pictures = {.limits = flags.limits}}),
+                          {.pictures = {.limits = flags.limits}, .shards = flags.shards.options()}),
       .options = flags.evaluate,
       .device = {}};
   const ModelCard& card = opened.loaded.card;

@@ -8,6 +8,7 @@
 
 #include "stoker/cli/compute_flags.h"
 #include "stoker/cli/published_flags.h"
+#include "stoker/cli/shard_flags.h"
 #include "stoker/data/source.h"
 #include "stoker/train/evaluate.h"
 
@@ -20,6 +21,7 @@ struct ModelFlags {
   std::uint32_t views = 1;  // test-time augmentation
   std::string view_policy = "hflip(1)";
   DecodeLimits limits;
+  ShardFlags shards;
   ComputeFlags compute;
   EvaluateOptions evaluate = {.batch_size = 0};
   bool needs_labels = true;  // false: data without classes will do

@@ -30,7 +30,9 @@ void check_count(const std::vector<double>& values, const char* flag) {
 std::string data_help() {
   return fmt::format(
       "data set by name ({}), or a path: a folder with its files, a folder of pictures with a "
-      "folder for each class, or a list of pictures",
+      "folder for each class, a list of pictures, or shards: a folder, a "
+      "URL (s3://, http://, https://), a manifest.tsv or a pattern such as "
+      "shard-{{000000..000123}}.tar",
       fmt::join(known_data_names(), ", "));
 }
 

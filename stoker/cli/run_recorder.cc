@@ -193,6 +193,7 @@ void RunRecorder::note_feed(const EpochReport& report) {
   if (report.feed) {
     const StageShares& stages = report.feed->stages;
     facts_["feed"] = {{"wait_share", report.feed->wait_share},
+                      {"store", stages.store},
                       {"read", stages.read},
                       {"augment", stages.augment},
                       {"write", stages.write},

@@ -64,6 +64,7 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
   flags.normalise.add_to(command);
   add_max_pixels_flag(command, flags.limits);
+  flags.shards.add_to(command);
   command
       .add_option("-b,--batch-size", flags.batch_size,
                   "samples a batch; auto: tries what suits the machine")
@@ -308,10 +309,11 @@ Policy TrainFlags::resolved_validation_policy() const {
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
   static const std::set<std::string> names = {
-      "workers",   "max-errors",     "device",     "output",      "experiment",  "checkpoint-every",
-      "keep",      "config",         "resume",     "tensorboard", "histograms",  "log-json",
-      "no-report", "rank",           "world-size", "master-addr", "master-port", "dist-backend",
-      "timeout",   "dist-interface", "reduce"};
+      "workers",          "max-errors",  "device",       "output",      "experiment",
+      "checkpoint-every", "keep",        "config",       "resume",      "tensorboard",
+      "histograms",       "log-json",    "no-report",    "rank",        "world-size",
+      "master-addr",      "master-port", "dist-backend", "timeout",     "dist-interface",
+      "reduce",           "cache-dir",   "cache-size",   "store-tries", "store-timeout"};
   return names;
 }
 

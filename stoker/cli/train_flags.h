@@ -13,6 +13,7 @@
 #include "stoker/cli/dist_flags.h"
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/record_options.h"
+#include "stoker/cli/shard_flags.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/train/options.h"
 
@@ -35,6 +36,7 @@ struct TrainFlags {
   std::string opt = "sgd", sched = "cosine";
   NormaliseFlags normalise;
   DecodeLimits limits;
+  ShardFlags shards;
   OptimiserOptions optimiser = {.weight_decay = 0};
   TrainOptions train;
   std::string on_error = "stop";

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TrainingPair open_pair(const TrainFlags& flags) {
-  const DataOptions options{.pictures = {.limits = flags.limits}};
+  const DataOptions options{.pictures = {.limits = flags.limits}, .shards = flags.shards.options()};
   if (flags.validation_data.empty()) {
     return open_training_pair(flags.data, flags.validation_every, options);
   }

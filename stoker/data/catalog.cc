@@ -17,6 +17,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/open_pictures.h"
+#include "stoker/data/detail/open_shards.h"
 #include "stoker/data/idx.h"
 #include "stoker/data/listing_cache.h"
 #include "stoker/data/mapped_file.h"
@@ -221,6 +222,7 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
 
 std::shared_ptr<const Source> open_path(const std::string& text, Split split,
                                         const DataOptions& options) {
+  if (detail::names_shards(text)) return detail::open_shards(text, split, options);
   const fs::path path(text);
   std::error_code error;
   if (fs::status(path, error).type() == fs::file_type::not_found) fail_unknown(text);
@@ -260,7 +262,8 @@ std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split s
 
 TrainingPair open_training_pair(const std::string& name_or_path, std::uint32_t every,
                                 const DataOptions& options) {
-  if (every > 0 && find_known(name_or_path) == nullptr && fs::exists(name_or_path)) {
+  if (every > 0 && find_known(name_or_path) == nullptr && fs::exists(name_or_path) &&
+      !detail::names_shards(name_or_path)) {
     auto pair = detail::open_unsplit(name_or_path, every, options.pictures,
                                      listing_cache_folder(options.places.environment));
     if (pair) return *std::move(pair);

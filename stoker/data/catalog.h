@@ -1,12 +1,13 @@
 // Finds data sets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
-// the path of a folder. Nothing is fetched from a network; what is missing is said, with the files
+// the path of a folder. Nothing is fetched from a network but
+// what a URL names; what is missing is said, with the files
 // needed, every place looked at, and how to get them.
 //
 // A folder holds {train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is taken
 // where both are there), and optionally classes.txt: one class name per line. A folder without any
 // of those is one of pictures: with a folder for each class, with train/ and val/ in it, or with
 // the lists train.txt and val.txt. A list of pictures (image_list.h) and a single picture are data
-// too.
+// too, and so are shards (detail/open_shards.h), on this machine or behind a URL.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +17,7 @@
 
 #include "stoker/core/environment.h"
 #include "stoker/data/folder_source.h"
+#include "stoker/data/shard_set.h"
 #include "stoker/data/source.h"
 
 namespace stoker {
@@ -36,6 +38,7 @@ struct DataPlaces {
 struct DataOptions {
   DataPlaces places = system_data_places();
   FolderOptions pictures = {};
+  ShardOptions shards = {};
 };
 
 // The names that open_data knows, for help texts.

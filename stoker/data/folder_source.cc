@@ -2,13 +2,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "stoker/data/detail/picture_decode.h"
 
 namespace stoker {
 namespace {
@@ -71,12 +72,14 @@ MakeRoom room_in(std::vector<std::byte>& bytes) {
 FolderSource::FolderSource(ImageListing listing, const FolderOptions& options)
     : listing_(std::move(listing)), options_(options) {}
 
-ImageShape FolderSource::shape() const {
-  throw Error({.what = "the pictures may differ in size",
-               .path = listing_.root.string(),
-               .expected = "a policy that begins with their size",
-               .hint = "For example --aa imagenet-train, or --aa \"resize(224,224)\""});
+Error pictures_differ(const std::string& where) {
+  return Error({.what = "the pictures may differ in size",
+                .path = where,
+                .expected = "a policy that begins with their size",
+                .hint = "For example --aa imagenet-train, or --aa \"resize(224,224)\""});
 }
+
+ImageShape FolderSource::shape() const { throw pictures_differ(listing_.root.string()); }
 
 std::string FolderSource::sample_name(std::uint64_t index) const {
   return (listing_.root / listing_.images.at(index).path).string();
@@ -85,25 +88,6 @@ std::string FolderSource::sample_name(std::uint64_t index) const {
 Result<std::span<const std::byte>> FolderSource::read_bytes(std::uint64_t index,
                                                             const MakeRoom& room) const {
   return read_file(sample_name(index), room);
-}
-
-Result<ImageHeader> FolderSource::open(std::uint64_t index, std::span<const std::byte> bytes,
-                                       SampleBuffer& buffer) const {
-  if (!buffer.decoder) buffer.decoder = std::make_unique<ImageDecoder>(options_.limits);
-  auto header = buffer.decoder->open(bytes);
-  if (header) return header;
-  ErrorDetails error = header.error();
-  error.path = sample_name(index);
-  return error;
-}
-
-Result<DecodedImage> FolderSource::decode_opened(std::uint64_t index, const DecodeOptions& options,
-                                                 SampleBuffer& buffer) const {
-  auto decoded = buffer.decoder->decode(options);
-  if (decoded) return decoded;
-  ErrorDetails error = decoded.error();
-  error.path = sample_name(index);
-  return error;
 }
 
 Result<Sample> FolderSource::read(std::uint64_t index, SampleBuffer& buffer) const {
@@ -119,28 +103,11 @@ Result<Sample> FolderSource::read_framed(std::uint64_t index, const FrameRequest
 
 Result<Sample> FolderSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
                                     const FrameRequest& request, SampleBuffer& buffer) const {
-  auto header = open(index, bytes, buffer);
-  if (!header) return header.error();
-  DecodeOptions options{.channels = options_.channels, .background = options_.background};
-  std::optional<Frame> frame;
-  if (request.framing != nullptr) {
-    Rng rng = Policy::framing_rng(request.key);
-    frame = request.framing->draw(rng, header->width, header->height);
-    options.region = frame->region;
-    options.exact = request.options.exact_decode;
-    options.target_width = frame->width;
-    options.target_height = frame->height;
-  }
-  auto decoded = decode_opened(index, options, buffer);
-  if (!decoded) return decoded.error();
-  const std::int64_t label = listing_.images[index].label;
-  if (!frame) return Sample{.image = decoded->pixels, .label = label};
-  const RegionF& box = decoded->box;
-  buffer.framed.reshape({frame->cut.height, frame->cut.width, options_.channels});
-  apply_frame(buffer.framed.view(), decoded->pixels,
-              {box.left, box.top, box.left + box.width, box.top + box.height}, *frame,
-              request.options, buffer.framing);
-  return Sample{.image = std::as_const(buffer.framed).view(), .label = label};
+  auto image = detail::decode_picture(bytes, options_, request, buffer);
+  if (image) return Sample{.image = *image, .label = listing_.images[index].label};
+  ErrorDetails error = image.error();
+  error.path = sample_name(index);
+  return error;
 }
 
 }  // namespace stoker

@@ -39,14 +39,11 @@ class FolderSource final : public Source {
   [[nodiscard]] const ImageListing& listing() const noexcept { return listing_; }
 
  private:
-  [[nodiscard]] Result<ImageHeader> open(std::uint64_t index, std::span<const std::byte> bytes,
-                                         SampleBuffer& buffer) const;
-  [[nodiscard]] Result<DecodedImage> decode_opened(std::uint64_t index,
-                                                   const DecodeOptions& options,
-                                                   SampleBuffer& buffer) const;
-
   ImageListing listing_;
   FolderOptions options_;
 };
+
+// What shape() throws where pictures may differ in size.
+[[nodiscard]] Error pictures_differ(const std::string& where);
 
 }  // namespace stoker

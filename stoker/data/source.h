@@ -5,6 +5,7 @@
 // Memory: independent of the number of samples wherever the format allows it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +20,8 @@
 
 namespace stoker {
 
+class ShardLayout;
+
 struct Sample {
   ImageView image;  // valid while the source lives and until the buffer is used again
   std::int64_t label = 0;
@@ -31,6 +34,9 @@ struct SampleBuffer {
   FramingScratch framing;
   std::vector<std::byte> file;
   std::unique_ptr<ImageDecoder> decoder;  // made by the first that needs one
+  // Added to by a source that had to wait for a store that is not this machine's memory or disk;
+  // taken by whoever measures.
+  std::chrono::nanoseconds store_wait{0};
 };
 
 // How a picture of any size becomes a sample.
@@ -58,6 +64,13 @@ class Source {
   [[nodiscard]] virtual std::string sample_name(std::uint64_t index) const = 0;
   // A hint that this sample will be read soon: its bytes may be brought nearer meanwhile.
   virtual void prefetch(std::uint64_t index) const noexcept { static_cast<void>(index); }
+  // How its samples lie in shards, of which few should be read at a time; null: anywhere.
+  [[nodiscard]] virtual std::shared_ptr<const ShardLayout> layout() const { return nullptr; }
+  // A hint that reads will come to these shards, in about this order; replaces what was said of
+  // the same lane (shard_order.h) before.
+  virtual void expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept {
+    static_cast<void>(lane), static_cast<void>(shards);
+  }
   // A sample that cannot be read is an error value: the caller decides whether to go on.
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
   // Without the pixels, where the source knows it without them.

@@ -131,6 +131,9 @@ class Feed::Worker {
                                timed ? &stages : nullptr);
     *place.index = job.index;
     if (timed) times_.add_stages(stages.read, stages.augment, stages.write);
+    if (const auto waited = maker_.take_store_wait(); waited.count() > 0) {
+      times_.add_store(static_cast<std::uint64_t>(waited.count()));
+    }
     times_.count_sample();
   }
 
@@ -165,7 +168,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
       policy_(std::move(policy)),
       options_(options),
       shape_(sample_shape(*source_, policy_)),
-      order_(source_->size(), options.seed, options.shuffle),
+      order_(*source_, options.seed, options.shuffle),
       times_(static_cast<std::size_t>(resolve_workers(options.workers))),
       activities_(times_.size()),
       faults_(options.max_errors) {

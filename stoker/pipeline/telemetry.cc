@@ -18,6 +18,7 @@ void BoundedSeries::add(double value) {
 
 WorkerTimes::Sums WorkerTimes::sums() const noexcept {
   return {.samples = samples_.load(std::memory_order_relaxed),
+          .store_ns = store_ns_.load(std::memory_order_relaxed),
           .read_ns = read_ns_.load(std::memory_order_relaxed),
           .augment_ns = augment_ns_.load(std::memory_order_relaxed),
           .write_ns = write_ns_.load(std::memory_order_relaxed),
@@ -36,17 +37,21 @@ void WorkerTimes::add_stages(Clock::duration read, Clock::duration augment,
 }
 
 StageShares stage_shares(const std::vector<WorkerTimes::Sums>& workers) {
-  double read = 0, augment = 0, write = 0, blocked = 0;
+  double store = 0, read = 0, augment = 0, write = 0, blocked = 0;
   for (const auto& worker : workers) {
+    store += static_cast<double>(worker.store_ns);
     read += static_cast<double>(worker.read_ns);
     augment += static_cast<double>(worker.augment_ns);
     write += static_cast<double>(worker.write_ns);
     blocked += static_cast<double>(worker.blocked_ns);
   }
-  const double sum = read + augment + write + blocked;
+  const double sum = store + read + augment + write + blocked;
   if (!(sum > 0)) return {};
-  return {
-      .read = read / sum, .augment = augment / sum, .write = write / sum, .blocked = blocked / sum};
+  return {.store = store / sum,
+          .read = read / sum,
+          .augment = augment / sum,
+          .write = write / sum,
+          .blocked = blocked / sum};
 }
 
 }  // namespace stoker

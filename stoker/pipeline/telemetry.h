@@ -12,7 +12,8 @@ namespace stoker {
 
 // Stages of a worker.
 struct StageShares {
-  double read = 0;     // the sample's bytes from the source
+  double store = 0;    // waiting for bytes that a store had not sent yet
+  double read = 0;     // the sample's bytes from the source, decoded
   double augment = 0;  // the policy
   double write = 0;    // into the batch's memory, normalised
   double blocked = 0;  // no room in the ring: the reader is the slower side
@@ -52,7 +53,8 @@ class alignas(64) WorkerTimes {
   using Clock = std::chrono::steady_clock;
 
   struct Sums {
-    std::uint64_t samples = 0, read_ns = 0, augment_ns = 0, write_ns = 0, blocked_ns = 0;
+    std::uint64_t samples = 0, store_ns = 0, read_ns = 0, augment_ns = 0, write_ns = 0,
+                  blocked_ns = 0;
   };
   [[nodiscard]] Sums sums() const noexcept;
   // Whether the worker should time the sample it is about to make.
@@ -61,13 +63,15 @@ class alignas(64) WorkerTimes {
   }
   void count_sample() noexcept { add(samples_, 1); }
   void add_stages(Clock::duration read, Clock::duration augment, Clock::duration write) noexcept;
+  void add_store(std::uint64_t ns) noexcept { add(store_ns_, ns); }
   void add_blocked(std::uint64_t ns) noexcept { add(blocked_ns_, ns); }
 
  private:
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t value) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
   }
-  std::atomic<std::uint64_t> samples_{0}, read_ns_{0}, augment_ns_{0}, write_ns_{0}, blocked_ns_{0};
+  std::atomic<std::uint64_t> samples_{0}, store_ns_{0}, read_ns_{0}, augment_ns_{0}, write_ns_{0},
+      blocked_ns_{0};
 };
 
 // Shares of the sum over all workers; all zero before the first sample.

@@ -176,7 +176,7 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) const {
         [&](std::uint64_t more) { observer_.features_done(done += more, total); }, &faults));
   }
   return {std::move(sets), std::move(faults), plan_of(options, data_.train->size()),
-          EpochOrder(data_.train->size(), options_.seed, /*shuffle=*/true)};
+          EpochOrder(*data_.train, options_.seed, /*shuffle=*/true)};
 }
 
 RunEnd Trainer::run() {

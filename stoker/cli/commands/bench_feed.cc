@@ -3,10 +3,13 @@
 // Two passes over the same batches: the first computes the digest and warms up, the second is timed
 // and only takes the batches, so that the reader's own work does not count as the feed's.
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <numeric>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/cli/batch_digest.h"
 #include "stoker/cli/commands/commands.h"
@@ -16,6 +19,7 @@
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/pipeline/feed.h"
 
@@ -33,6 +37,7 @@ struct BenchFlags {
   bool antialias = true;
   BenchFlags() { feed.framing.exact_decode = false; }
   std::string save_batch;
+  std::string save_order;
   bool digest = true;
   bool json = false;
 };
@@ -67,12 +72,38 @@ std::string digest_pass(const std::shared_ptr<const Source>& source, const Polic
   return digest.hex();
 }
 
+// Which samples came in which batch: a line each, on the disk's side of this program when add()
+// returns, so that what a killed run gave is known.
+class OrderFile {
+ public:
+  explicit OrderFile(const std::string& path) {
+    if (path.empty()) return;
+    file_.reset(std::fopen(path.c_str(), "ab"));
+    if (!file_) throw Error({.what = "cannot write the order", .path = path});
+  }
+  void add(const Batch& batch) {
+    if (!file_) return;
+    fmt::print(file_.get(), "{}\t{}\n", batch.number(), fmt::join(batch.indices(), " "));
+    std::fflush(file_.get());
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
 void timed_pass(const std::shared_ptr<const Source>& source, const Policy& policy,
                 const BenchFlags& flags, BenchResult& result) {
   const auto start = std::chrono::steady_clock::now();
   Feed feed(source, policy, flags.feed);
   Progress progress("timing", planned_samples(feed.plan(), flags.feed));
-  while (const auto batch = feed.next()) progress.update(result.samples += batch->size());
+  OrderFile order(flags.save_order);
+  while (const auto batch = feed.next()) {
+    order.add(*batch);
+    progress.update(result.samples += batch->size());
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.stats = feed.stats();
   result.workers = feed.workers();
@@ -97,7 +128,8 @@ void print_json(const BenchFlags& flags, const Policy& policy, const BenchResult
   json["simd"] = active_simd();
   json["samples"] = result.samples;
   json["seconds"] = result.seconds;
-  json["stages"] = {{"read", stages.read},
+  json["stages"] = {{"store", stages.store},
+                    {"read", stages.read},
                     {"augment", stages.augment},
                     {"write", stages.write},
                     {"blocked", stages.blocked}};
@@ -129,8 +161,11 @@ void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult
   fmt::print("reader     waited {:.1f} % of the time; {:.1f} of {} batches were ready on average\n",
              100 * result.stats.wait_share, mean(result.stats.ring_fill),
              result.stats.ring_batches);
-  fmt::print("workers    read {:.1f} %, augment {:.1f} %, write {:.1f} %, no room {:.1f} %\n",
-             100 * stages.read, 100 * stages.augment, 100 * stages.write, 100 * stages.blocked);
+  fmt::print(
+      "workers    store {:.1f} %, read {:.1f} %, augment {:.1f} %, write {:.1f} %, no room {:.1f} "
+      "%\n",
+      100 * stages.store, 100 * stages.read, 100 * stages.augment, 100 * stages.write,
+      100 * stages.blocked);
   if (!result.digest.empty()) fmt::print("digest     {}\n", result.digest);
 }
 
@@ -207,6 +242,11 @@ void add_bench_command(CLI::App& parent) {
   command->add_flag("!--no-digest", flags->digest, "do not compute the digest (saves a pass)");
   command->add_option("--save-batch", flags->save_batch,
                       "write the first batch's pixels to a .npy file");
+  command->add_option("--save-order", flags->save_order,
+                      "append the sample indices of every batch to this file, a line a batch");
+  command->add_option("--rank", flags->feed.rank, "give what this one of --ranks gets");
+  command->add_option("--ranks", flags->feed.ranks, "between how many batches are divided")
+      ->capture_default_str();
   command->add_flag("--json", flags->json, "print one JSON object");
   command->callback([flags] { run(*flags); });
   add_bench_kernels_command(*bench);

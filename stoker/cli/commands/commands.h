@@ -17,6 +17,7 @@ void add_ops_command(CLI::App& parent);
 void add_plot_command(CLI::App& parent);
 void add_preview_command(CLI::App& parent);
 void add_report_command(CLI::App& parent);
+void add_shard_command(CLI::App& parent);
 void add_split_command(CLI::App& parent);
 // Of the trainer.
 void add_eval_command(CLI::App& parent);

@@ -25,7 +25,7 @@ struct PreviewFlags {
 // Samples in the seed's order, sorted by class: as many of each class as of the others, as far as
 // that goes.
 std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFlags& flags) {
-  auto order = EpochOrder(source.size(), flags.data.seed, true).reader();
+  auto order = EpochOrder(source, flags.data.seed, true).reader();
   const std::uint64_t wanted = std::min<std::uint64_t>(flags.count, source.size());
   std::vector<std::vector<std::uint64_t>> by_class(
       std::max<std::size_t>(1, source.class_names().size()));

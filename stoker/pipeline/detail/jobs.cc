@@ -22,10 +22,14 @@ std::optional<Job> JobList::next() {
   const std::uint32_t place = next_place_++;
   const std::uint64_t position =
       run_.first_position + std::uint64_t{place} * work_.ring.plan().step();
+  const std::uint64_t index = order_.sample_at(run_.epoch, position);
+  if (const auto [lane, shards] = order_.take_shards_ahead(); !shards.empty()) {
+    work_.source.expect(lane, shards);
+  }
   return Job{.run = run_,
              .place = place,
              .position = position,
-             .index = order_.sample_at(run_.epoch, position),
+             .index = index,
              .tried_position = position};
 }
 

@@ -10,6 +10,7 @@ std::int64_t SampleMaker::make(const SampleTask& task, StageTimes* times) {
   using Clock = std::chrono::steady_clock;
   const auto now = [times] { return times != nullptr ? Clock::now() : Clock::time_point{}; };
   const SampleKey key{.seed = recipe_.seed, .epoch = task.epoch, .sample = task.index};
+  const auto waited_before = buffer_.store_wait;
   const auto start = now();
   const Sample sample = read(task, key);
   const auto was_read = now();
@@ -19,11 +20,15 @@ std::int64_t SampleMaker::make(const SampleTask& task, StageTimes* times) {
     normalise(reinterpret_cast<float*>(task.pixels.data()), image, recipe_.normalisation);
   }
   if (times != nullptr) {
-    *times = {.read = was_read - start,
+    *times = {.read = was_read - start - (buffer_.store_wait - waited_before),
               .augment = was_augmented - was_read,
               .write = now() - was_augmented};
   }
   return sample.label;
+}
+
+std::chrono::nanoseconds SampleMaker::take_store_wait() noexcept {
+  return std::exchange(buffer_.store_wait, std::chrono::nanoseconds{0});
 }
 
 Sample SampleMaker::read(const SampleTask& task, const SampleKey& key) {

@@ -43,8 +43,11 @@ class SampleMaker {
  public:
   explicit SampleMaker(const SampleRecipe& recipe) : recipe_(recipe) {}
 
-  // Returns the label. Throws where the sample cannot be made. Stages are timed where asked for.
+  // Returns the label. Throws where the sample cannot be made. Stages are timed where asked for;
+  // the read stage without what take_store_wait() gives.
   std::int64_t make(const SampleTask& task, StageTimes* times = nullptr);
+  // How long this maker waited for a store since it was asked last.
+  [[nodiscard]] std::chrono::nanoseconds take_store_wait() noexcept;
 
  private:
   [[nodiscard]] Sample read(const SampleTask& task, const SampleKey& key);

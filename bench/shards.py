@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Shards beside a folder, and from a loopback S3 server beside webdataset, MosaicML Streaming and bare curl.
+
+    python3 bench/shards.py local     JPEG shards on disk against the folder they were made of
+    python3 bench/shards.py s3        one epoch from moto, 2 workers each side, cold caches; time to the first batch
+
+Needs STOKER (the program), a Python with webdataset, mosaicml-streaming, torch and pillow (bench/requirements.txt) to run it,
+and flowers12 of $STOKER_TEST_DATA. Sides take turns; figures are medians. Every side decodes to RGB, takes a random resized
+crop of 224 and flips; batches of 64, uint8.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+STOKER = os.environ.get("STOKER", str(ROOT / "build" / "release" / "stoker"))
+DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or ROOT.parent / "shared" / "data") / "flowers12" / "train"
+AUGMENT = "random_resized_crop(224),hflip(0.5)"
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def feed(data, *words, **variables):
+    done = subprocess.run([STOKER, "bench", "feed", "--json", "--no-digest", "--data", str(data), "--aa", AUGMENT, "--dtype", "uint8",
+                           "-b", "64", "-j", "2", *map(str, words)], capture_output=True, text=True, check=True,
+                          env={**os.environ, **variables})
+    return json.loads(done.stdout)
+
+
+def local(rounds=7):
+    with tempfile.TemporaryDirectory() as work:
+        shards = pathlib.Path(work) / "shards"
+        subprocess.run([STOKER, "shard", str(DATA), "--out", str(shards), "--shard-size", "4MB"], check=True, capture_output=True)
+        speeds = {"folder": [], "shards": []}
+        for _ in range(rounds):
+            for name, data in (("folder", DATA), ("shards", shards)):
+                speeds[name].append(feed(data, "--epochs", 3)["samples_per_second"])
+        for name, values in speeds.items():
+            print(f"{name}: {statistics.median(values):.0f} samples/s ({min(values):.0f} to {max(values):.0f})")
+        ratios = [b / a for a, b in zip(speeds["folder"], speeds["shards"])]
+        print(f"shards / folder: {statistics.median(ratios):.3f}")
+
+
+# The Python sides run in processes of their own; their clocks start after the imports.
+WEBDATASET = """
+import sys, time, io, torch, webdataset
+from PIL import Image
+start = time.perf_counter()
+url, count = sys.argv[1], int(sys.argv[2])
+import random
+def make(sample):
+    image = Image.open(io.BytesIO(sample['jpg'])).convert('RGB')
+    width, height = image.size
+    area, ratio = width * height * random.uniform(0.08, 1), random.uniform(0.75, 1.33)
+    across, down = min(width, (area * ratio) ** 0.5), min(height, (area / ratio) ** 0.5)
+    left, top = random.uniform(0, width - across), random.uniform(0, height - down)
+    image = image.resize((224, 224), Image.BILINEAR, (left, top, left + across, top + down))
+    if random.random() < 0.5: image = image.transpose(Image.FLIP_LEFT_RIGHT)
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(224, 224, 3), int(sample['cls'])
+data = webdataset.WebDataset(url, shardshuffle=100, empty_check=False).shuffle(1000).map(make).batched(64)
+loader = webdataset.WebLoader(data, batch_size=None, num_workers=2)
+first, seen = None, 0
+for images, labels in loader:
+    first = first or time.perf_counter() - start
+    seen += len(labels)
+print(first, seen / (time.perf_counter() - start), seen)
+"""
+STREAMING = """
+import io, sys, time, torch, random, streaming
+from PIL import Image
+start = time.perf_counter()
+class Flowers(streaming.StreamingDataset):
+    def __getitem__(self, index):
+        sample = super().__getitem__(index)
+        image = Image.open(io.BytesIO(sample['jpg'])).convert('RGB')
+        width, height = image.size
+        area, ratio = width * height * random.uniform(0.08, 1), random.uniform(0.75, 1.33)
+        across, down = min(width, (area * ratio) ** 0.5), min(height, (area / ratio) ** 0.5)
+        left, top = random.uniform(0, width - across), random.uniform(0, height - down)
+        image = image.resize((224, 224), Image.BILINEAR, (left, top, left + across, top + down))
+        if random.random() < 0.5: image = image.transpose(Image.FLIP_LEFT_RIGHT)
+        return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(224, 224, 3), sample['cls']
+data = Flowers(remote=sys.argv[1], local=sys.argv[2], shuffle=True, batch_size=64)
+loader = torch.utils.data.DataLoader(data, batch_size=64, num_workers=2)
+first, seen = None, 0
+for images, labels in loader:
+    first = first or time.perf_counter() - start
+    seen += len(labels)
+print(first, seen / (time.perf_counter() - start), seen)
+"""
+
+
+def write_streaming(folder):
+    import streaming
+    with streaming.MDSWriter(out=str(folder), columns={"jpg": "bytes", "cls": "int"}, size_limit=4 << 20) as out:
+        for number, name in enumerate(sorted(DATA.iterdir())):
+            for path in sorted(name.iterdir()):
+                out.write({"jpg": path.read_bytes(), "cls": number})
+
+
+def upload(folder, prefix, url):
+    import boto3
+    client = boto3.client("s3", endpoint_url=url, aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            client.upload_file(str(path), "bucket", f"{prefix}/{path.relative_to(folder)}")
+
+
+def python_side(code, *words, **variables):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code, *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, **variables}, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-2000:])
+    first, speed, seen = done.stdout.split()[-3:]
+    return float(first), float(speed), int(float(seen))
+
+
+def s3(rounds=5):
+    from servers import S3Server
+    with tempfile.TemporaryDirectory() as work, S3Server() as server:
+        work = pathlib.Path(work)
+        environment = {**KEYS, "AWS_ENDPOINT_URL": server.url, "S3_ENDPOINT_URL": server.url}
+        subprocess.run([STOKER, "shard", str(DATA), "--out", str(work / "shards"), "--shard-size", "4MB"], check=True, capture_output=True)
+        upload(work / "shards", "shards", server.url)
+        write_streaming(work / "mds")
+        upload(work / "mds", "mds", server.url)
+        names = sorted(path.name for path in (work / "shards").glob("*.tar"))
+        size = sum((work / "shards" / name).stat().st_size for name in names)
+        print(f"{len(names)} shards, {size / 1e6:.0f} MB")
+        results = {}
+
+        def note(side, first, speed):
+            results.setdefault(side, []).append((first, speed))
+
+        # webdataset reads S3 through a pipe; a public copy by curl costs it least.
+        import boto3
+        client = boto3.client("s3", endpoint_url=server.url, aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
+        client.put_bucket_acl(Bucket="bucket", ACL="public-read")
+        for name in names:
+            client.put_object_acl(Bucket="bucket", Key=f"shards/{name}", ACL="public-read")
+        urls = f"pipe:curl -s {server.url}/bucket/shards/shard-{{000000..{len(names) - 1:06d}}}.tar"
+        # Ours to the first batch is the whole program, from its start to its end; theirs is without Python's imports.
+        for number in range(rounds):
+            start = time.perf_counter()
+            feed("s3://bucket/shards", "--batches-per-epoch", 1, "--cache-dir", work / f"a{number}", **environment)
+            to_first = time.perf_counter() - start
+            whole = feed("s3://bucket/shards", "--cache-dir", work / f"b{number}", **environment)
+            note("stoker", to_first, whole["samples_per_second"])
+            note("webdataset", *python_side(WEBDATASET, urls, 720)[:2])
+            note("streaming", *python_side(STREAMING, "s3://bucket/mds", work / f"m{number}", **environment)[:2])
+            start = time.perf_counter()
+            subprocess.run(["curl", "-s", "-o", "/dev/null", *[f"{server.url}/bucket/shards/{name}" for name in names]],
+                           check=True, stdout=subprocess.DEVNULL)
+            note("curl", 0, size / (time.perf_counter() - start))
+        for side, values in results.items():
+            first, speed = (statistics.median(column) for column in zip(*values))
+            if side == "curl":
+                print(f"bare curl: {speed / 1e6:.0f} MB/s, which are {speed / size * 720:.0f} samples/s")
+            else:
+                print(f"{side}: {speed:.0f} samples/s, first batch after {first:.2f} s")
+
+
+if __name__ == "__main__":
+    {"local": local, "s3": s3}[sys.argv[1] if len(sys.argv) > 1 else "local"]()

@@ -1,0 +1,101 @@
+// `stoker shard`: pictures become tar shards, which WebDataset reads too.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/picture_flags.h"
+#include "stoker/cli/progress.h"
+#include "stoker/cli/shard_flags.h"
+#include "stoker/core/error.h"
+#include "stoker/data/catalog.h"
+#include "stoker/data/image_folder.h"
+#include "stoker/data/shard_writer.h"
+#include "stoker/store/open_store.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct WriteFlags {
+  std::string data, out, size = "256MB";
+  ShardWriteOptions options;
+};
+
+// Whether there is a second part that is validated on.
+bool has_parts(const std::string& data) {
+  const auto names = known_data_names();
+  if (std::find(names.begin(), names.end(), data) != names.end()) return true;
+  std::error_code ignored;
+  const fs::path path(data);
+  if (!fs::is_directory(path, ignored)) return false;
+  if (fs::is_regular_file(path / "train.txt", ignored)) {
+    return fs::is_regular_file(path / "val.txt", ignored);
+  }
+  if (fs::exists(path / "train-images-idx3-ubyte", ignored) ||
+      fs::exists(path / "train-images-idx3-ubyte.gz", ignored)) {
+    return true;
+  }
+  return !find_parts(path).validation.empty();
+}
+
+void write_part(const WriteFlags& flags, Split split, const std::string& out) {
+  const auto source = open_data(flags.data, split, {.pictures = {.limits = flags.options.limits}});
+  Progress progress("writing shards", source->size());
+  std::mutex mutex;
+  std::uint64_t done = 0;
+  ShardWriteOptions options = flags.options;
+  options.progress = [&](std::uint64_t samples) {
+    const std::scoped_lock lock(mutex);
+    progress.update(done += samples);
+  };
+  const ShardWriteReport report = write_shards(*source, *open_store(out), options);
+  progress.clear();
+  fmt::print("{}: {} samples in {} shards, {:.1f} MB", out, report.samples, report.shards,
+             static_cast<double>(report.bytes) / 1e6);
+  fmt::print("{}\n", report.kept > 0 ? fmt::format("; {} were there already", report.kept) : "");
+}
+
+void run(WriteFlags flags) {
+  flags.options.shard_bytes = parse_bytes(flags.size);
+  while (flags.out.size() > 1 && flags.out.ends_with('/')) flags.out.pop_back();
+  if (!has_parts(flags.data)) return write_part(flags, Split::kTrain, flags.out);
+  write_part(flags, Split::kTrain, flags.out + "/train");
+  write_part(flags, Split::kTest, flags.out + "/val");
+}
+
+}  // namespace
+
+void add_shard_command(CLI::App& parent) {
+  CLI::App* command = parent.add_subcommand(
+      "shard", "Write data as tar shards with an index, on a disk or an object store");
+  auto flags = std::make_shared<WriteFlags>();
+  command->add_option("data", flags->data, data_help())->required();
+  command->add_option("--out", flags->out, "a folder, or s3://bucket/prefix")->required();
+  command->add_option("--shard-size", flags->size, "of one shard, about")->capture_default_str();
+  command->add_option("--seed", flags->options.seed, "the samples are shuffled once by it")
+      ->capture_default_str();
+  command
+      ->add_option("--max-side", flags->options.max_side,
+                   "pictures with a longer side are shrunk to it and written as JPEG; 0: none")
+      ->check(CLI::Range(0, 65'500))
+      ->capture_default_str();
+  command
+      ->add_option("--quality", flags->options.quality,
+                   "1 to 100: all pictures are written as JPEG anew; 0: only those shrunk, at 90")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command->add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  add_max_pixels_flag(*command, flags->options.limits);
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,25 @@
+// Flags of every command that can read shards: how many are mixed, and where those of remote stores
+// are kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "stoker/data/shard_set.h"
+
+namespace stoker {
+
+struct ShardFlags {
+  ShardOptions shards;
+  std::string cache_folder;
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] ShardOptions options() const;
+};
+
+// "256MB", "1.5 GiB", "1000": bytes. Throws Error where it is something else.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text);
+
+}  // namespace stoker

@@ -1,0 +1,112 @@
+#include "stoker/data/detail/open_shards.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "stoker/core/error.h"
+#include "stoker/data/foreign_shards.h"
+#include "stoker/data/shard_source.h"
+#include "stoker/store/open_store.h"
+
+namespace stoker::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_braces(const std::string& text) {
+  std::error_code ignored;
+  const std::size_t open = text.find('{');
+  return open != std::string::npos && text.find("..", open) != std::string::npos &&
+         !fs::exists(text, ignored);
+}
+
+bool holds_shards(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_regular_file(folder / kManifestName, error)) return true;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".tar") return true;
+  }
+  return false;
+}
+
+// Of a store that can tell.
+std::vector<std::string> tars_in(const std::string& folder, const DataOptions& options) {
+  if (folder.starts_with("http")) return {};
+  std::vector<std::string> names = open_store(folder, options.shards.store)->list();
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".tar"); });
+  return names;
+}
+
+// "a/b" and "c.tar" of "a/b/c.tar"
+std::pair<std::string, std::string> cut_name(const std::string& text) {
+  const std::size_t slash = text.rfind('/');
+  if (slash == std::string::npos) return {".", text};
+  return {slash == 0 ? "/" : text.substr(0, slash), text.substr(slash + 1)};
+}
+
+std::string without_slashes(std::string text) {
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+bool has_manifest(const std::string& folder, const DataOptions& options) {
+  return open_store(folder, options.shards.store)->look(kManifestName).has_value();
+}
+
+// The folder or prefix whose shards are meant; a list of names where they have no manifest.
+struct Location {
+  std::string folder;
+  std::vector<std::string> foreign = {};
+};
+
+Location whole(const std::string& folder, const DataOptions& options) {
+  if (has_manifest(folder, options)) return {.folder = folder};
+  if (auto names = tars_in(folder, options); !names.empty()) return {folder, std::move(names)};
+  throw Error({.what = "cannot find shards",
+               .path = folder,
+               .expected = std::string(kManifestName) + " there, or in train and val below it",
+               .hint = "`stoker shard` writes one; shards of others are named by a pattern: "
+                       "PREFIX/shard-{000000..000123}.tar"});
+}
+
+Location find_location(const std::string& text, Split split, const DataOptions& options) {
+  const auto [folder, name] = cut_name(text);
+  if (name == kManifestName) return {.folder = folder};
+  if (has_braces(text) || name.ends_with(".tar")) return {folder, expand_braces(name)};
+  const std::string root = without_slashes(text);
+  const std::string train = root + "/train", validation = root + "/val";
+  const bool divided = is_url(root) ? !has_manifest(root, options) && has_manifest(train, options)
+                                    : !holds_shards(root) && holds_shards(train);
+  if (divided) return whole(split == Split::kTrain ? train : validation, options);
+  if (split != Split::kTest) return whole(root, options);
+  throw Error(
+      {.what = "the data has no part to validate on",
+       .path = text,
+       .expected = "shards in train and val below it",
+       .hint = "Name other data with --val-data, or `stoker split` before `stoker shard`."});
+}
+
+}  // namespace
+
+bool names_shards(const std::string& text) {
+  if (is_url(text) || has_braces(text) || text.ends_with(".tar")) return true;
+  std::error_code ignored;
+  const fs::path path(text);
+  if (path.filename() == kManifestName) return true;
+  return fs::is_directory(path, ignored) && (holds_shards(path) || holds_shards(path / "train"));
+}
+
+std::shared_ptr<const Source> open_shards(const std::string& text, Split split,
+                                          const DataOptions& options) {
+  const Location location = find_location(text, split, options);
+  auto shards = location.foreign.empty()
+                    ? open_shard_set(location.folder, options.shards)
+                    : open_foreign_shards(open_store(location.folder, options.shards.store),
+                                          location.foreign, options.shards);
+  return std::make_shared<ShardSource>(std::move(shards), options.pictures, options.shards);
+}
+
+}  // namespace stoker::detail

@@ -1,0 +1,86 @@
+#include "stoker/data/detail/picture_encode.h"
+
+#include <algorithm>
+
+#include "stoker/core/error.h"
+#include "stoker/image/jpeg.h"
+#include "stoker/image/png.h"
+#include "stoker/kernels/resize/resize.h"
+
+namespace stoker::detail {
+namespace {
+
+constexpr int kUsualQuality = 90;
+
+std::string_view extension_of(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::kJpeg:
+      return "jpg";
+    case ImageFormat::kPng:
+      return "png";
+    case ImageFormat::kWebp:
+      return "webp";
+  }
+  return "";
+}
+
+[[noreturn]] void fail(const Source& source, std::uint64_t index, ErrorDetails details) {
+  details.path = source.sample_name(index);
+  throw Error(details);
+}
+
+// With the longer side at most max_side.
+Image shrunk(const ImageView& image, int max_side) {
+  const int longer = std::max(image.shape.height, image.shape.width);
+  if (max_side == 0 || longer <= max_side) return Image(image);
+  const auto scaled = [&](int side) {
+    return std::max(1, static_cast<int>((std::int64_t{side} * max_side + longer / 2) / longer));
+  };
+  Image out({.height = scaled(image.shape.height),
+             .width = scaled(image.shape.width),
+             .channels = image.shape.channels});
+  ResizeScratch scratch;
+  resize(out.view(), image, whole_image(image.shape), {}, scratch);
+  return out;
+}
+
+}  // namespace
+
+bool PictureEncoder::keeps(const ImageHeader& header) const {
+  const int longer = std::max(header.width, header.height);
+  return options_.quality == 0 && (options_.max_side == 0 || longer <= options_.max_side);
+}
+
+PictureEncoder::File PictureEncoder::encode_anew(const ImageHeader& header, ImageDecoder& decoder) {
+  auto decoded = decoder.decode({.channels = header.grey ? 1 : 3});
+  if (!decoded) throw Error(decoded.error());
+  const Image image = shrunk(decoded->pixels, options_.max_side);
+  encoded_ = encode_jpeg(image.view(), options_.quality > 0 ? options_.quality : kUsualQuality);
+  return {.bytes = encoded_, .extension = "jpg"};
+}
+
+PictureEncoder::File PictureEncoder::file_of(const Source& source, std::uint64_t index,
+                                             SampleBuffer& buffer) {
+  auto bytes = source.read_bytes(index, [&](std::size_t size) -> std::span<std::byte> {
+    read_.resize(size);
+    return read_;
+  });
+  if (!bytes) fail(source, index, bytes.error());
+  if (bytes->empty()) {
+    auto sample = source.read(index, buffer);
+    if (!sample) fail(source, index, sample.error());
+    encoded_ = encode_png(sample->image);
+    return {.bytes = encoded_, .extension = "png"};
+  }
+  if (!buffer.decoder) buffer.decoder = std::make_unique<ImageDecoder>(options_.limits);
+  auto header = buffer.decoder->open(*bytes);
+  if (!header) fail(source, index, header.error());
+  if (keeps(*header)) return {.bytes = *bytes, .extension = extension_of(header->format)};
+  try {
+    return encode_anew(*header, *buffer.decoder);
+  } catch (const Error& error) {
+    fail(source, index, error.details());
+  }
+}
+
+}  // namespace stoker::detail

@@ -1,0 +1,39 @@
+// The file that a sample becomes in a shard: the bytes as they are, unless there are none or they
+// shall be smaller. One encoder a thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stoker/data/source.h"
+
+namespace stoker::detail {
+
+struct EncodeOptions {
+  int max_side = 0;  // 0: no limit
+  int quality = 0;   // 0: only pictures that are shrunk are encoded, at 90
+  DecodeLimits limits = {};
+};
+
+class PictureEncoder {
+ public:
+  explicit PictureEncoder(const EncodeOptions& options) : options_(options) {}
+
+  struct File {
+    std::span<const std::byte> bytes;  // valid until the next call
+    std::string_view extension;
+  };
+  // Samples without a file become PNG. Throws Error, with the sample's name.
+  [[nodiscard]] File file_of(const Source& source, std::uint64_t index, SampleBuffer& buffer);
+
+ private:
+  [[nodiscard]] bool keeps(const ImageHeader& header) const;
+  [[nodiscard]] File encode_anew(const ImageHeader& header, ImageDecoder& decoder);
+
+  EncodeOptions options_;
+  std::vector<std::byte> read_, encoded_;
+};
+
+}  // namespace stoker::detail
