@@ -12,6 +12,7 @@ crop of 224 and flips; batches of 64, uint8.
 import json
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -33,18 +34,28 @@ def feed(data, *words, **variables):
     return json.loads(done.stdout)
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def local(rounds=7):
     with tempfile.TemporaryDirectory() as work:
         shards = pathlib.Path(work) / "shards"
         subprocess.run([STOKER, "shard", str(DATA), "--out", str(shards), "--shard-size", "4MB"], check=True, capture_output=True)
-        speeds = {"folder": [], "shards": []}
+        speeds, costs = {"folder": [], "shards": []}, {"folder": [], "shards": []}
         for _ in range(rounds):
             for name, data in (("folder", DATA), ("shards", shards)):
-                speeds[name].append(feed(data, "--epochs", 3)["samples_per_second"])
+                before = cpu_seconds()
+                result = feed(data, "--epochs", 3)
+                speeds[name].append(result["samples_per_second"])
+                costs[name].append((cpu_seconds() - before) / result["samples"] * 1e6)
         for name, values in speeds.items():
-            print(f"{name}: {statistics.median(values):.0f} samples/s ({min(values):.0f} to {max(values):.0f})")
-        ratios = [b / a for a, b in zip(speeds["folder"], speeds["shards"])]
-        print(f"shards / folder: {statistics.median(ratios):.3f}")
+            print(f"{name}: {statistics.median(values):.0f} samples/s ({min(values):.0f} to {max(values):.0f}), "
+                  f"{statistics.median(costs[name]):.0f} us of CPU a sample")
+        for what, columns in (("speed", speeds), ("CPU time", costs)):
+            ratios = [b / a for a, b in zip(columns["folder"], columns["shards"])]
+            print(f"{what}, shards / folder: {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
 
 
 # The Python sides run in processes of their own; their clocks start after the imports.

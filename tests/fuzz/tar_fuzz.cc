@@ -53,7 +53,7 @@ void check(const std::string& archive) {
     for (const auto& scanned : stoker::scan_shard(bytes, "x.tar")) {
       index.samples.push_back(scanned.sample);
     }
-    require(parse_shard_index(to_text(index), {.bytes = archive.size()}, "x.tsv") == index);
+    require(stoker::parse_shard_index(to_text(index), {.bytes = archive.size()}, "x.tsv") == index);
   } catch (const stoker::Error&) {
     return;
   }
