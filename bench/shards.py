@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Shards beside a folder, and from a loopback S3 server beside webdataset, MosaicML Streaming and bare curl.
 
-    python3 bench/shards.py local     JPEG shards on disk against the folder they were made of
-    python3 bench/shards.py s3        one epoch from moto, 2 workers each side, cold caches; time to the first batch
+    python3 bench/shards.py local [N] JPEG shards on disk against the folder they were made of
+    python3 bench/shards.py s3 [N]    one epoch from moto, 2 workers each side, cold caches; time to the first batch
 
 Needs STOKER (the program), a Python with webdataset, mosaicml-streaming, torch and pillow (bench/requirements.txt) to run it,
-and flowers12 of $STOKER_TEST_DATA. Sides take turns; figures are medians. Every side decodes to RGB, takes a random resized
+and flowers12 of $STOKER_TEST_DATA. Sides take turns, N times; figures are medians. Every side decodes to RGB, takes a random resized
 crop of 224 and flips; batches of 64, uint8.
 """
 
@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 STOKER = os.environ.get("STOKER", str(ROOT / "build" / "release" / "stoker"))
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or ROOT.parent / "shared" / "data") / "flowers12" / "train"
+TIMES = 4  # 720 pictures would be over before every side is warm
 AUGMENT = "random_resized_crop(224),hflip(0.5)"
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -58,12 +59,12 @@ def local(rounds=7):
             print(f"{what}, shards / folder: {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
 
 
-# The Python sides run in processes of their own; their clocks start after the imports.
+# The Python sides run in processes of their own; their clocks start after the imports, and their speed counts from the first batch on.
 WEBDATASET = """
 import sys, time, io, torch, webdataset
 from PIL import Image
 start = time.perf_counter()
-url, count = sys.argv[1], int(sys.argv[2])
+url = sys.argv[1]
 import random
 def make(sample):
     image = Image.open(io.BytesIO(sample['jpg'])).convert('RGB')
@@ -80,7 +81,7 @@ first, seen = None, 0
 for images, labels in loader:
     first = first or time.perf_counter() - start
     seen += len(labels)
-print(first, seen / (time.perf_counter() - start), seen)
+print(first, (seen - 64) / (time.perf_counter() - start - first), seen)
 """
 STREAMING = """
 import io, sys, time, torch, random, streaming
@@ -103,16 +104,26 @@ first, seen = None, 0
 for images, labels in loader:
     first = first or time.perf_counter() - start
     seen += len(labels)
-print(first, seen / (time.perf_counter() - start), seen)
+print(first, (seen - 64) / (time.perf_counter() - start - first), seen)
 """
 
 
 def write_streaming(folder):
     import streaming
-    with streaming.MDSWriter(out=str(folder), columns={"jpg": "bytes", "cls": "int"}, size_limit=4 << 20) as out:
-        for number, name in enumerate(sorted(DATA.iterdir())):
-            for path in sorted(name.iterdir()):
-                out.write({"jpg": path.read_bytes(), "cls": number})
+    with streaming.MDSWriter(out=str(folder), columns={"jpg": "bytes", "cls": "int"}, size_limit=8 << 20) as out:
+        for _ in range(TIMES):
+            for number, name in enumerate(sorted(DATA.iterdir())):
+                for path in sorted(name.iterdir()):
+                    out.write({"jpg": path.read_bytes(), "cls": number})
+
+
+def write_folder(folder):
+    """The pictures TIMES times, as links."""
+    for path in DATA.rglob("*.jpg"):
+        for number in range(TIMES):
+            link = folder / path.parent.name / f"{number}-{path.name}"
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
 
 
 def upload(folder, prefix, url):
@@ -137,7 +148,9 @@ def s3(rounds=5):
     with tempfile.TemporaryDirectory() as work, S3Server() as server:
         work = pathlib.Path(work)
         environment = {**KEYS, "AWS_ENDPOINT_URL": server.url, "S3_ENDPOINT_URL": server.url}
-        subprocess.run([STOKER, "shard", str(DATA), "--out", str(work / "shards"), "--shard-size", "4MB"], check=True, capture_output=True)
+        write_folder(work / "folder")
+        subprocess.run([STOKER, "shard", str(work / "folder"), "--out", str(work / "shards"), "--shard-size", "8MB"], check=True,
+                       capture_output=True)
         upload(work / "shards", "shards", server.url)
         write_streaming(work / "mds")
         upload(work / "mds", "mds", server.url)
@@ -148,6 +161,7 @@ def s3(rounds=5):
 
         def note(side, first, speed):
             results.setdefault(side, []).append((first, speed))
+            print(f"  {side}: {speed:.0f}, {first:.2f} s", file=sys.stderr, flush=True)
 
         # webdataset reads S3 through a pipe; a public copy by curl costs it least.
         import boto3
@@ -163,7 +177,7 @@ def s3(rounds=5):
             to_first = time.perf_counter() - start
             whole = feed("s3://bucket/shards", "--cache-dir", work / f"b{number}", **environment)
             note("stoker", to_first, whole["samples_per_second"])
-            note("webdataset", *python_side(WEBDATASET, urls, 720)[:2])
+            note("webdataset", *python_side(WEBDATASET, urls)[:2])
             note("streaming", *python_side(STREAMING, "s3://bucket/mds", work / f"m{number}", **environment)[:2])
             start = time.perf_counter()
             subprocess.run(["curl", "-s", "-o", "/dev/null", *[f"{server.url}/bucket/shards/{name}" for name in names]],
@@ -172,10 +186,10 @@ def s3(rounds=5):
         for side, values in results.items():
             first, speed = (statistics.median(column) for column in zip(*values))
             if side == "curl":
-                print(f"bare curl: {speed / 1e6:.0f} MB/s, which are {speed / size * 720:.0f} samples/s")
+                print(f"bare curl: {speed / 1e6:.0f} MB/s, which are {speed / size * 720 * TIMES:.0f} samples/s")
             else:
                 print(f"{side}: {speed:.0f} samples/s, first batch after {first:.2f} s")
 
 
 if __name__ == "__main__":
-    {"local": local, "s3": s3}[sys.argv[1] if len(sys.argv) > 1 else "local"]()
+    {"local": local, "s3": s3}[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -1,13 +1,12 @@
 #include "stoker/store/http_client.h"
 
-#include <array>
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -120,6 +119,42 @@ bool worth_retrying(CURLcode code) {
   }
 }
 
+// What every exchange has.
+void set_options(Exchange& exchange, const RetryOptions& limits) {
+  CURL* curl = exchange.curl;
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits.connect.count()));
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kSlowBytesPerSecond);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.stall.count()));
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+}
+
+// Headers as libcurl takes them.
+class Headers {
+ public:
+  explicit Headers(const std::vector<std::string>& headers)
+      : list_(curl_slist_append(nullptr, "Expect:")) {
+    for (const std::string& header : headers) list_ = curl_slist_append(list_, header.c_str());
+  }
+  ~Headers() { curl_slist_free_all(list_); }
+  Headers(const Headers&) = delete;
+  Headers& operator=(const Headers&) = delete;
+  [[nodiscard]] curl_slist* list() const noexcept { return list_; }
+
+ private:
+  curl_slist* list_;
+};
+
 struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -175,22 +210,8 @@ HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
   auto handle = take();
   CURL* curl = handle->curl;
   Exchange exchange{.curl = curl, .on_head = &on_head, .sink = &sink, .stop = request.stop};
+  set_options(exchange, limits_);
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits_.connect.count()));
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kSlowBytesPerSecond);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits_.stall.count()));
-  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_stop);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
   std::unique_ptr<std::FILE, FileCloser> body;
   if (request.method == "PUT") {
@@ -201,21 +222,16 @@ HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
     curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE,
                      static_cast<curl_off_t>(std::filesystem::file_size(request.body)));
   }
-  curl_slist* headers = curl_slist_append(nullptr, "Expect:");
-  for (const std::string& header : request.headers) {
-    headers = curl_slist_append(headers, header.c_str());
-  }
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  const Headers headers(request.headers);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.list());
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
-  curl_slist_free_all(headers);
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &exchange.reply.status);
-  const char* redirect = nullptr;
-  curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &redirect);
-  if (redirect != nullptr) exchange.reply.redirect = redirect;
   if (exchange.thrown != nullptr) std::rethrow_exception(exchange.thrown);
   if (code != CURLE_OK) throw AttemptFailed(curl_easy_strerror(code), worth_retrying(code));
   tell_head(exchange);  // a body of no bytes
+  const char* redirect = nullptr;
+  curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &redirect);
+  if (redirect != nullptr) exchange.reply.redirect = redirect;
   exchange.reply.error_code = error_code_in(exchange.error_body);
   const std::scoped_lock lock(mutex_);
   idle_.push_back(std::move(handle));
