@@ -89,6 +89,10 @@ class Slurm:
         return self
 
     def __exit__(self, *unused):
+        # Steps that cannot tell slurmctld of their end would stay behind.
+        end = time.monotonic() + 10
+        while len(self.daemons) == 3 and self.run("squeue", "-h", check=False).stdout and time.monotonic() < end:
+            time.sleep(0.2)
         for daemon in reversed(self.daemons):
             daemon.terminate()
         for daemon in self.daemons:
