@@ -14,7 +14,8 @@ import time
 import unittest
 
 import hosts
-from ranks import Case, Ranks, SOURCE, STOKER, distance, facts, free_port, needs_mnist, table, train, weights
+from ranks import Ranks, SOURCE, STOKER, distance, facts, free_port, needs_mnist, table, train, weights
+from runs import Case
 
 # 200 steps of 30 samples, which 4 ranks do not share evenly; the last batch of an epoch has 2, so ranks 2 and 3 have none.
 STEPS = ["train", "--data", "mnist", "--train-samples", "2972", "--batch-size", "30", "--aa", "mnist", "--seed", "5", "--epochs", "2",

@@ -144,16 +144,3 @@ def distance(folder, other):
         gap = numpy.linalg.norm(a[name].astype(numpy.float64) - values)
         found = max(found, gap / max(1e-30, numpy.linalg.norm(values.astype(numpy.float64))))
     return found
-
-
-class Case(unittest.TestCase):
-    """A folder for runs."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.output = pathlib.Path(cls.temporary.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()

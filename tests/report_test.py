@@ -8,14 +8,13 @@ import csv
 import html.parser
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 from messages_test import png
+from runs import Case
 
 STOKER = os.environ["STOKER"]
 TRAIN = ["train", "--data", "fashion-mnist", "--model", "mlp:784,16,10:relu", "--aa", "mnist", "--epochs", "2",
@@ -52,18 +51,13 @@ class Page(html.parser.HTMLParser):
         return [section["id"] for section in self.all("section")]
 
 
-class Report(unittest.TestCase):
+class Report(Case):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.output = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.done = must(*TRAIN, "--output", cls.output, "--experiment", "a")
         must(*TRAIN, "--output", cls.output, "--experiment", "b", "--lr", "0.01", "--no-report")
         cls.a, cls.b = cls.output / "a", cls.output / "b"
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def page(self, path):
         text = path.read_text(encoding="utf-8")

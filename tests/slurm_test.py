@@ -3,14 +3,14 @@
 nothing had happened. The Slurm is the test's own (slurm.py). Run by ctest; needs MNIST, root, slurm-wlm and munge."""
 
 import os
-import pathlib
 import re
 import sys
 import time
 import unittest
 
 import slurm
-from ranks import Case, STOKER, facts, needs_mnist, train, weights
+from ranks import STOKER, facts, needs_mnist, train, weights
+from runs import Case
 
 FLAGS = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--train-samples", "1502", "--batch-size", "30", "--aa", "mnist", "--seed",
          "5", "--threads", "1", "--workers", "1", "--no-report", "--timeout", "30"]

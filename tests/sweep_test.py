@@ -7,12 +7,12 @@ Run by ctest with the program's path as STOKER. Needs Fashion-MNIST. STOKER_KILL
 import csv
 import json
 import os
-import pathlib
 import random
 import subprocess
-import tempfile
 import time
 import unittest
+
+from runs import Case
 
 STOKER = os.environ["STOKER"]
 KILLS = int(os.environ.get("STOKER_KILLS", "8"))
@@ -33,17 +33,6 @@ def table(folder):
 
 def without_times(rows):
     return [{key: value for key, value in row.items() if key not in ("seconds", "samples_per_second")} for row in rows]
-
-
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.output = pathlib.Path(cls.temporary.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
 
 class Grid(Case):

@@ -16,9 +16,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+import runs
 
 STOKER = os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -59,17 +60,8 @@ def without_times(table):
     return [{key: value for key, value in row.items() if key not in times} for row in table]
 
 
-class Case(unittest.TestCase):
-    """A folder for runs, and the weights of an unbroken small run to compare with."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.output = pathlib.Path(cls.temporary.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
+class Case(runs.Case):
+    """With an unbroken small run to compare with."""
 
     def small(self, name, *extra):
         must(*SMALL, "--output", self.output, "--experiment", name, *extra)
