@@ -69,7 +69,7 @@ class SameRun(Case):
         flags = [*CNN, "--sync-bn"]
         alone = self.run_with(1, flags, "cnn-1")
         self.assertGreaterEqual(facts(alone)["steps"], 200)
-        for count in (2, 3):
+        for count in (2, 3, 4):
             together = self.run_with(count, flags, f"cnn-{count}")
             self.assertEqual(facts(together)["samples_digest"], facts(alone)["samples_digest"])
             gap = distance(together, alone)
@@ -271,8 +271,10 @@ class Hosts(FaultCase):
     def test_one_machine_on_a_slow_wire_changes_nothing_but_the_time(self):
         few = ["--epochs", "1", "--train-samples", "90", "--timeout", "60"]
         train(3, *LONG, *few, "--output", self.output, "--experiment", "fast")
-        with hosts.Hosts(3, slow=1) as machines, self.on(machines, "slow", *few) as ranks:
-            self.assertEqual(ranks.wait(100), [0, 0, 0], ranks.report())
+        with hosts.Hosts(3, wired=[1]) as machines:
+            machines.slow(1)
+            with self.on(machines, "slow", *few) as ranks:
+                self.assertEqual(ranks.wait(100), [0, 0, 0], ranks.report())
         self.assertEqual(weights(self.output / "slow"), weights(self.output / "fast"))
 
 

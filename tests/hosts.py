@@ -1,9 +1,10 @@
 """Machines made of network namespaces: each has an address of its own and a cable (veth) to a switch (bridge). A cable can be
-pulled, and one machine can hang on a slow wire that delays and loses frames. Needs root."""
+pulled; a machine can also hang on a wire that can be told to delay and to lose frames. Needs root."""
 
 import ctypes
 import fcntl
 import heapq
+import mmap
 import os
 import pathlib
 import random
@@ -28,7 +29,7 @@ def possible():
     if os.geteuid() != 0:
         return "needs root"
     try:
-        with Hosts(2, slow=1):
+        with Hosts(2, wired=[1]):
             pass
     except (OSError, subprocess.CalledProcessError) as error:
         return f"no network namespaces: {error}"
@@ -38,9 +39,9 @@ def possible():
 class Hosts:
     """Used in a with block, which leaves nothing behind."""
 
-    def __init__(self, count, slow=None):
+    def __init__(self, count, wired=()):
         self.name = f"st{os.getpid() % 100000}"
-        self.count, self.slow, self.wire = count, slow, None
+        self.count, self.wired, self.wires = count, wired, {}
 
     def space(self, host):
         return f"{self.name}h{host}"
@@ -75,8 +76,8 @@ class Hosts:
         (folder / "hosts").write_text(f"127.0.0.1 localhost\n{self.address(host)} {socket.gethostname()}\n" +
                                       "".join(f"{self.address(other)} machine{other}\n" for other in range(self.count)))
         ip("netns", "add", space)
-        if host == self.slow:
-            self.wire = SlowWire(space, self.switch, f"port{host}")
+        if host in self.wired:
+            self.wires[host] = Wire(space, self.switch, f"port{host}")
         else:
             ip("link", "add", "eth0", "netns", space, "type", "veth", "peer", "name", f"port{host}", "netns", self.switch)
         ip("link", "set", f"port{host}", "master", "switch", "up", space=self.switch)
@@ -90,25 +91,30 @@ class Hosts:
     def mend(self, host):
         ip("link", "set", f"port{host}", "up", space=self.switch)
 
+    def slow(self, host, delay=0.1, loss=0.05):
+        """Seconds that a frame takes each way, and the share of frames that never arrive. (0, 0): a good wire again."""
+        self.wires[host].slow(delay, loss)
+
     def __exit__(self, *unused):
-        if self.wire:
-            self.wire.stop()
+        for wire in self.wires.values():
+            wire.stop()
         for space in [self.space(host) for host in range(self.count)] + [self.switch]:
             subprocess.run(["ip", "netns", "del", space], capture_output=True, check=False)
             shutil.rmtree(pathlib.Path("/etc/netns", space), ignore_errors=True)
 
 
-class SlowWire:
+class Wire:
     """A process between two ends of a cable. (The kernel's own, tc netem, is not in every kernel.)"""
 
-    def __init__(self, space, switch, port, delay=0.1, loss=0.05):
+    def __init__(self, space, switch, port):
         ready, told = os.pipe()
+        self.told = mmap.mmap(-1, mmap.PAGESIZE)  # delay and loss, seen by the process too
         self.process = os.fork()
         if self.process == 0:
             try:
                 ends = [self.tap(space, "eth0"), self.tap(switch, port)]
                 os.write(told, b"1")
-                self.forward(ends, delay, loss)
+                self.forward(ends)
             finally:
                 os._exit(1)
         os.close(told)
@@ -126,13 +132,16 @@ class SlowWire:
         fcntl.ioctl(end, TUNSETIFF, struct.pack("16sH14x", name.encode(), IFF_TAP | IFF_NO_PI))
         return end
 
-    @staticmethod
-    def forward(ends, delay, loss):
+    def slow(self, delay, loss):
+        struct.pack_into("dd", self.told, 0, delay, loss)
+
+    def forward(self, ends):
         chance, frames, count = random.Random(1), [], 0
         while True:
             until = max(0.0, frames[0][0] - time.monotonic()) if frames else None
             for end in select.select(ends, [], [], until)[0]:
                 frame = os.read(end, 1 << 16)
+                delay, loss = struct.unpack_from("dd", self.told)
                 if chance.random() >= loss:
                     count += 1
                     heapq.heappush(frames, (time.monotonic() + delay, count, ends[1 - ends.index(end)], frame))

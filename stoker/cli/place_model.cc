@@ -11,9 +11,10 @@ namespace {
 
 CpuBudget budget_of_rank(const Launch& launch) {
   CpuBudget budget = cpu_budget();
-  if (launch.own_cpus || launch.local_ranks <= 1) return budget;
-  budget.cpus = std::max(1, budget.cpus / launch.local_ranks);
-  budget.reason += fmt::format(", shared by {} ranks", launch.local_ranks);
+  if (launch.cpu_share >= 1) return budget;
+  constexpr double kRounding = 1e-6;  // a third of 3 is 1
+  budget.cpus = std::max(1, static_cast<int>(budget.cpus * launch.cpu_share + kRounding));
+  budget.reason += fmt::format(", of which {:.0f} % are this rank's", 100 * launch.cpu_share);
   return budget;
 }
 

@@ -22,17 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int count_affinity() {
-  // The set grows until the kernel's fits: machines have more CPUs than a plain cpu_set_t holds.
-  for (int capacity = CPU_SETSIZE; capacity <= 1 << 20; capacity *= 2) {
-    cpu_set_t* set = CPU_ALLOC(capacity);
-    const std::size_t bytes = CPU_ALLOC_SIZE(capacity);
-    const bool ok = sched_getaffinity(0, bytes, set) == 0;
-    const int error = errno;
-    const int count = ok ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    if (ok) return std::max(1, count);
-    if (error != EINVAL) break;
-  }
+  if (const std::size_t cpus = affinity_cpus().size()) return static_cast<int>(cpus);
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
@@ -121,6 +111,23 @@ int parse_slurm_cpus(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<int> affinity_cpus() {
+  std::vector<int> cpus;
+  // The set grows until the kernel's fits: machines have more CPUs than a plain cpu_set_t holds.
+  for (int capacity = CPU_SETSIZE; capacity <= 1 << 20; capacity *= 2) {
+    cpu_set_t* set = CPU_ALLOC(capacity);
+    const std::size_t bytes = CPU_ALLOC_SIZE(capacity);
+    const bool ok = sched_getaffinity(0, bytes, set) == 0;
+    const int error = errno;
+    for (int cpu = 0; ok && cpu < capacity; ++cpu) {
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set)) cpus.push_back(cpu);
+    }
+    CPU_FREE(set);
+    if (ok || error != EINVAL) break;
+  }
+  return cpus;
+}
 
 CpuBudgetSources system_cpu_budget_sources() {
   return {.environment = environment_variable,

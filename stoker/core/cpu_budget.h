@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "stoker/core/environment.h"
 
@@ -27,6 +28,9 @@ struct CpuBudgetSources {
 // SLURM_CPUS_PER_TASK if it is set, else the smaller of the affinity and the cgroup's quota
 // (v1 and v2, own group and every parent; a part of a CPU counts as one).
 [[nodiscard]] CpuBudget cpu_budget(const CpuBudgetSources& sources = system_cpu_budget_sources());
+
+// Numbers of the CPUs that the scheduler may run us on, ascending; none where it does not tell.
+[[nodiscard]] std::vector<int> affinity_cpus();
 
 // Feed workers for a budget: one a CPU, and at least two, so that reading overlaps with computing.
 [[nodiscard]] int default_workers(const CpuBudget& budget);

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
+#include "stoker/dist/detail/cpu_share.h"
 #include "stoker/dist/detail/fault_report.h"
 #include "stoker/dist/detail/handles.h"
 #include "stoker/dist/detail/network.h"
@@ -32,6 +33,7 @@ std::string reason_of(const std::exception& error) {
 }
 
 std::string name_key(int rank) { return fmt::format("name/{}", rank); }
+std::string cpus_key(int rank) { return fmt::format("cpus/{}", rank); }
 
 }  // namespace
 
@@ -77,8 +79,10 @@ Group::~Group() = default;
 void Group::connect() {
   handles_->store = meet(launch_, address_, operation_);
   handles_->store->set(name_key(rank()), fmt::format("{}, {}", host_name(), address_));
+  handles_->store->set(cpus_key(rank()), own_cpus_text());
   handles_->ranks = new_process_group("ranks");
   learn_names();
+  learn_cpu_share();
 }
 
 c10::intrusive_ptr<c10d::ProcessGroup> Group::new_process_group(const char* name) {
@@ -100,6 +104,15 @@ void Group::learn_names() {
   for (int other = 0; other < ranks(); ++other) {
     names_[static_cast<std::size_t>(other)] = handles_->store->get_to_str(name_key(other));
   }
+}
+
+void Group::learn_cpu_share() {
+  if (launch_.own_cpus) return;
+  std::vector<std::string> texts;
+  for (int other = 0; other < ranks(); ++other) {
+    texts.push_back(handles_->store->get_to_str(cpus_key(other)));
+  }
+  launch_.cpu_share = cpu_share(texts, rank());
 }
 
 std::string Group::name_of(int rank) const {

@@ -50,6 +50,7 @@ class Group {
 
   [[nodiscard]] int rank() const noexcept { return launch_.rank; }
   [[nodiscard]] int ranks() const noexcept { return launch_.ranks; }
+  // With what was learnt of the other ranks.
   [[nodiscard]] const Launch& launch() const noexcept { return launch_; }
   // "rank 2 (node7, 10.0.0.7)"
   [[nodiscard]] std::string name_of(int rank) const;
@@ -98,6 +99,7 @@ class Group {
   void connect();
   [[nodiscard]] c10::intrusive_ptr<c10d::ProcessGroup> new_process_group(const char* name);
   void learn_names();
+  void learn_cpu_share();
   [[noreturn]] void fail(const char* what, const std::string& reason);
   [[nodiscard]] std::string verdict(const std::string& own_error);
 

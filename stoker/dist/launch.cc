@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 
 namespace stoker {
@@ -53,14 +55,21 @@ Launch from_torchrun(const Environment& environment) {
   return launch;
 }
 
+// Two jobs, or steps of one, on one machine must not meet.
+std::uint16_t port_of_job(std::uint64_t number) {
+  return static_cast<std::uint16_t>(15000 + number % 16384);
+}
+
 Launch from_open_mpi(const Environment& environment) {
   Launch launch{.rank = number_in(environment, "OMPI_COMM_WORLD_RANK").value_or(0),
                 .ranks = number_in(environment, "OMPI_COMM_WORLD_SIZE").value_or(1)};
   launch.local_rank = number_in(environment, "OMPI_COMM_WORLD_LOCAL_RANK").value_or(0);
   launch.local_ranks = number_in(environment, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
   launch.launcher = "Open MPI";
-  launch.own_cpus = true;
   if (launch.local_ranks < launch.ranks) launch.master_address.clear();  // unknown
+  // "804716545", or "prterun-node7-4711@1" since version 5.
+  const std::string job = text_in(environment, "PMIX_NAMESPACE");
+  if (!job.empty()) launch.master_port = port_of_job(digest64(std::as_bytes(std::span(job))));
   return launch;
 }
 
@@ -75,10 +84,9 @@ Launch from_slurm(const Environment& environment) {
   launch.launcher = "Slurm";
   launch.own_cpus = environment("SLURM_CPUS_PER_TASK").has_value();
   if (nodes > 1) launch.master_address = first_host(text_in(environment, "SLURM_STEP_NODELIST"));
-  // Two jobs or steps on one machine must not meet.
-  const int job = number_in(environment, "SLURM_JOB_ID").value_or(0);
-  const int step = number_in(environment, "SLURM_STEP_ID").value_or(0);
-  launch.master_port = static_cast<std::uint16_t>(15000 + (job * 16 + step % 16) % 16384);
+  const auto job = static_cast<std::uint64_t>(number_in(environment, "SLURM_JOB_ID").value_or(0));
+  const auto step = static_cast<std::uint64_t>(number_in(environment, "SLURM_STEP_ID").value_or(0));
+  launch.master_port = port_of_job(job * 16 + step % 16);
   return launch;
 }
 

@@ -26,8 +26,10 @@ struct Launch {
   std::uint16_t master_port = 29500;
   std::string launcher = "one process";
   bool agent_keeps_store = false;
-  // The launcher gave each rank CPUs of its own, so what we see is not shared with other ranks.
+  // The launcher says how many CPUs each rank has, so nothing is shared.
   bool own_cpus = false;
+  // Which part of the CPUs that this process sees is its own; known once the ranks have met.
+  double cpu_share = 1;
 };
 
 // Throws Error where what is set makes no sense, or the meeting place is not known.

@@ -51,6 +51,10 @@ TEST(Launch, OpenMpiOnOneMachineNeedsNoAddressAndOnSeveralAsksForIt) {
   const Launch launch = read_launch({}, made_of(variables));
   EXPECT_EQ(launch.rank, 1);
   EXPECT_EQ(launch.master_address, "127.0.0.1");
+  variables.insert_or_assign("PMIX_NAMESPACE", "804716545");
+  const auto port = read_launch({}, made_of(variables)).master_port;
+  variables.insert_or_assign("PMIX_NAMESPACE", "803799041");
+  EXPECT_NE(read_launch({}, made_of(variables)).master_port, port);  // another job
   variables.insert_or_assign("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
   EXPECT_THROW(static_cast<void>(read_launch({}, made_of(variables))), Error);
   variables.insert_or_assign("MASTER_ADDR", "node1");

@@ -457,6 +457,7 @@ GroupOptions group_options(const TrainFlags& flags) {
 
 void run_as_rank(CLI::App& command, TrainFlags& flags) {
   Group group(flags.launch, group_options(flags));
+  flags.launch = group.launch();
   try {
     in_our_words([&] {
       if (group.rank() == 0) {

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Training under a real mpirun (Open MPI): its processes are ranks that share the machine's CPUs as it bound them, two jobs do not
+meet, and a dead rank ends its job. Run by ctest; needs MNIST and openmpi-bin."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from ranks import LAUNCHERS, STOKER, facts, needs_mnist, train, weights
+from runs import Case
+
+FLAGS = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--train-samples", "1502", "--batch-size", "30", "--aa", "mnist", "--seed",
+         "5", "--workers", "1", "--no-report", "--timeout", "30", "--epochs", "2"]
+
+
+def mpirun(count, *arguments, binding="none"):
+    # As root, and with more ranks than CPUs, it wants to be told twice.
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", binding, "-n", count, STOKER, *arguments]
+    clean = {name: value for name, value in os.environ.items() if name not in LAUNCHERS}
+    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean)
+
+
+def ranks_of(process):
+    found = subprocess.run(["pgrep", "-P", str(process.pid), "stoker"], capture_output=True, text=True, check=False).stdout.split()
+    return [int(number) for number in found]
+
+
+@needs_mnist
+@unittest.skipUnless(shutil.which("mpirun"), "needs mpirun: Debian's openmpi-bin")
+class Mpirun(Case):
+    def end_well(self, process):
+        out, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, out + errors)
+        return out
+
+    def test_processes_are_ranks_and_two_jobs_do_not_meet(self):
+        train(3, *FLAGS, "--threads", "1", "--output", self.output, "--experiment", "plain")
+        jobs = {name: mpirun(3, *FLAGS, "--threads", "1", "--output", self.output, "--experiment", name) for name in ("one", "two")}
+        for name, job in jobs.items():
+            self.assertIn("3, by Open MPI", self.end_well(job))
+            self.assertEqual(weights(self.output / name), weights(self.output / "plain"))
+            self.assertEqual(facts(self.output / name)["samples_digest"], facts(self.output / "plain")["samples_digest"])
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_cpus_are_shared_only_where_ranks_are_not_bound(self):
+        cpus = len(os.sched_getaffinity(0))
+        for binding, told in (("none", rf"affinity allows {cpus} CPUs, of which 50 % are this rank's"), ("core", r"affinity allows \d+ CPUs?\)")):
+            folder = self.output / f"bound-to-{binding}"
+            self.end_well(mpirun(2, *FLAGS, "--output", self.output, "--experiment", folder.name, binding=binding))
+            self.assertRegex((folder / "rank-1.log").read_text(encoding="utf-8"), told)
+
+    def test_a_killed_rank_ends_the_job_and_resume_goes_on(self):
+        flags = [*FLAGS, "--threads", "1", "--epochs", "20", "--checkpoint-every", "25steps", "--output", self.output]
+        train(2, *flags, "--experiment", "unbroken")
+        folder = self.output / "killed"
+        job = mpirun(2, *flags, "--experiment", folder.name)
+        end = time.monotonic() + 60
+        while not list((folder / "checkpoints").glob("step-*")) or len(ranks_of(job)) < 2:
+            self.assertLess(time.monotonic(), end, "no step was saved")
+            time.sleep(0.02)
+        os.kill(ranks_of(job)[1], signal.SIGKILL)
+        out, errors = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0, out + errors)
+        self.assertLess(facts(folder).get("steps", 0), facts(self.output / "unbroken")["steps"], "it was over before it was killed")
+        self.end_well(mpirun(2, *flags, "--experiment", folder.name, "--resume", "auto"))
+        self.assertEqual(weights(folder), weights(self.output / "unbroken"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
