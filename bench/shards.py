@@ -60,51 +60,41 @@ def local(rounds=7):
 
 
 # The Python sides run in processes of their own; their clocks start after the imports, and their speed counts from the first batch on.
-WEBDATASET = """
-import sys, time, io, torch, webdataset
+PYTHON_SIDE = """
+import io, random, sys, time, torch
 from PIL import Image
-start = time.perf_counter()
-url = sys.argv[1]
-import random
-def make(sample):
-    image = Image.open(io.BytesIO(sample['jpg'])).convert('RGB')
+def make(jpeg):
+    image = Image.open(io.BytesIO(jpeg)).convert('RGB')
     width, height = image.size
     area, ratio = width * height * random.uniform(0.08, 1), random.uniform(0.75, 1.33)
     across, down = min(width, (area * ratio) ** 0.5), min(height, (area / ratio) ** 0.5)
     left, top = random.uniform(0, width - across), random.uniform(0, height - down)
     image = image.resize((224, 224), Image.BILINEAR, (left, top, left + across, top + down))
     if random.random() < 0.5: image = image.transpose(Image.FLIP_LEFT_RIGHT)
-    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(224, 224, 3), int(sample['cls'])
-data = webdataset.WebDataset(url, shardshuffle=100, empty_check=False).shuffle(1000).map(make).batched(64)
-loader = webdataset.WebLoader(data, batch_size=None, num_workers=2)
-first, seen = None, 0
-for images, labels in loader:
-    first = first or time.perf_counter() - start
-    seen += len(labels)
-print(first, (seen - 64) / (time.perf_counter() - start - first), seen)
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(224, 224, 3)
+def measure(start, loader):
+    first, seen = None, 0
+    for images, labels in loader:
+        first = first or time.perf_counter() - start
+        seen += len(labels)
+    print(first, (seen - 64) / (time.perf_counter() - start - first), seen)
 """
-STREAMING = """
-import io, sys, time, torch, random, streaming
-from PIL import Image
+WEBDATASET = PYTHON_SIDE + """
+import webdataset
+start = time.perf_counter()
+pairs = lambda sample: (make(sample['jpg']), int(sample['cls']))
+data = webdataset.WebDataset(sys.argv[1], shardshuffle=100, empty_check=False).shuffle(1000).map(pairs).batched(64)
+measure(start, webdataset.WebLoader(data, batch_size=None, num_workers=2))
+"""
+STREAMING = PYTHON_SIDE + """
+import streaming
 start = time.perf_counter()
 class Flowers(streaming.StreamingDataset):
     def __getitem__(self, index):
         sample = super().__getitem__(index)
-        image = Image.open(io.BytesIO(sample['jpg'])).convert('RGB')
-        width, height = image.size
-        area, ratio = width * height * random.uniform(0.08, 1), random.uniform(0.75, 1.33)
-        across, down = min(width, (area * ratio) ** 0.5), min(height, (area / ratio) ** 0.5)
-        left, top = random.uniform(0, width - across), random.uniform(0, height - down)
-        image = image.resize((224, 224), Image.BILINEAR, (left, top, left + across, top + down))
-        if random.random() < 0.5: image = image.transpose(Image.FLIP_LEFT_RIGHT)
-        return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(224, 224, 3), sample['cls']
+        return make(sample['jpg']), sample['cls']
 data = Flowers(remote=sys.argv[1], local=sys.argv[2], shuffle=True, batch_size=64)
-loader = torch.utils.data.DataLoader(data, batch_size=64, num_workers=2)
-first, seen = None, 0
-for images, labels in loader:
-    first = first or time.perf_counter() - start
-    seen += len(labels)
-print(first, (seen - 64) / (time.perf_counter() - start - first), seen)
+measure(start, torch.utils.data.DataLoader(data, batch_size=64, num_workers=2))
 """
 
 

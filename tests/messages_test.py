@@ -15,6 +15,8 @@ import tempfile
 import unittest
 import zlib
 
+from runs import Case
+
 STOKER = os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 PAGE = SOURCE / "docs" / "messages.md"
@@ -122,16 +124,12 @@ def words_on_page():
     return {command: (int(code), words) for code, command, words in blocks}
 
 
-class Messages(unittest.TestCase):
+class Messages(Case):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name).resolve()
+        super().setUpClass()
+        cls.folder = cls.output.resolve()
         prepare(cls.folder)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def test_every_mistake_is_an_error_with_the_words_of_the_page(self):
         said = words_on_page()

@@ -12,12 +12,11 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from servers import FaultProxy, FileServer, Redirector, S3Server  # noqa: E402
+import runs
+from servers import FaultProxy, FileServer, Redirector, S3Server
 
 STOKER = os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -59,12 +58,12 @@ def cache_of(folder):
     return ["--cache-dir", WORK / folder]
 
 
-class Case(unittest.TestCase):
+class Case(runs.Case):
     @classmethod
     def setUpClass(cls):
         global WORK
-        cls.temporary = tempfile.TemporaryDirectory(prefix="stoker_shards_")
-        WORK = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
+        WORK = cls.output
         cls.stack = contextlib.ExitStack()
         cls.shards = WORK / "flowers"
         run("shard", FLOWERS / "train", "--out", cls.shards, "--shard-size", "1MB", "--seed", 1)
@@ -72,7 +71,7 @@ class Case(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.stack.close()
-        cls.temporary.cleanup()
+        super().tearDownClass()
 
 
 class Local(Case):

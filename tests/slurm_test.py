@@ -59,8 +59,7 @@ class Slurm(Case):
         self.slurm.run("srun", "--partition", "urgent", "--ntasks", 4, "true")
         text = log.read_text()
         self.assertRegex(text, r"stopped by signal 15 at step \d+")
-        self.slurm.wait_for(lambda: self.slurm.state(job) == "PENDING" or (folder / "checkpoints").exists(), "the queue")
-        self.run_at_once(job)
+        self.run_soon(job)
         self.slurm.wait_for(lambda: self.slurm.state(job) in ("COMPLETED", "FAILED"), "the end", timeout=100)
         text = log.read_text()
         self.assertEqual(self.slurm.state(job), "COMPLETED", text)
@@ -68,8 +67,12 @@ class Slurm(Case):
         self.assertEqual(facts(folder)["samples_digest"], facts(self.output / "unbroken")["samples_digest"])
         self.assertEqual(weights(folder), weights(self.output / "unbroken"))
 
-    def run_at_once(self, job):
-        """Slurm lets a job that was queued again wait for two minutes."""
+    def run_soon(self, job):
+        """Slurm lets a job that was queued again wait for two minutes. A few seconds will do, but not less: a node refuses a job
+        that it has ended within the same second ("already killed")."""
+        self.slurm.wait_for(lambda: self.slurm.state(job) == "PENDING", "the queue")
+        time.sleep(3)
+
         def started():
             self.slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
             return self.slurm.state(job) in ("RUNNING", "COMPLETED", "FAILED") and "resume     " in self.log_of(job)

@@ -8,10 +8,8 @@ import csv
 import io
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 try:
@@ -20,6 +18,8 @@ try:
 except ImportError as error:
     print(f"needs tensorboard and pillow: {error}")
     sys.exit(77)
+
+from runs import Case
 
 STOKER = os.environ["STOKER"]
 TRAIN = [STOKER, "train", "--data", "fashion-mnist", "--model", "mlp:784,16,10:relu", "--epochs", "3",
@@ -41,18 +41,13 @@ def read_events(folder):
     return events
 
 
-class Events(unittest.TestCase):
+class Events(Case):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        output = pathlib.Path(cls.temporary.name)
-        subprocess.run([*TRAIN, "--output", output, "--experiment", "a"], check=True, capture_output=True, timeout=300)
-        cls.folder = output / "a"
+        super().setUpClass()
+        subprocess.run([*TRAIN, "--output", cls.output, "--experiment", "a"], check=True, capture_output=True, timeout=300)
+        cls.folder = cls.output / "a"
         cls.events = read_events(cls.folder)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def check_scalar(self, tag, steps, values):
         found = self.events.Scalars(tag)
@@ -115,24 +110,22 @@ class Events(unittest.TestCase):
         self.assertEqual(len(lines) - len(epochs), len(table(self.folder / "steps.csv")))
 
 
-class Resumed(unittest.TestCase):
+class Resumed(Case):
     def test_a_resumed_run_has_every_step_once(self):
-        with tempfile.TemporaryDirectory() as temporary:
-            output = pathlib.Path(temporary)
-            # Broken off after the first epoch by asking for a stop as soon as its checkpoint is there.
-            process = subprocess.Popen([*TRAIN, "--output", output, "--experiment", "a", "--batches-per-epoch", "900"],
-                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            for line in process.stdout:
-                if line.startswith("epoch 1/3"):
-                    break
-            process.kill()
-            process.communicate()
-            subprocess.run([STOKER, "train", "--resume", output / "a"], check=True, capture_output=True, timeout=300)
-            files = sorted((output / "a").glob("events.out.tfevents.*"))
-            self.assertEqual(len(files), 2)
-            events = read_events(output / "a")
-            self.assertEqual([event.step for event in events.Scalars("loss/val")],
-                             [int(row["step"]) for row in table(output / "a" / "results.csv")])
+        # Broken off after the first epoch by asking for a stop as soon as its checkpoint is there.
+        process = subprocess.Popen([*TRAIN, "--output", self.output, "--experiment", "a", "--batches-per-epoch", "900"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in process.stdout:
+            if line.startswith("epoch 1/3"):
+                break
+        process.kill()
+        process.communicate()
+        folder = self.output / "a"
+        subprocess.run([STOKER, "train", "--resume", folder], check=True, capture_output=True, timeout=300)
+        files = sorted(folder.glob("events.out.tfevents.*"))
+        self.assertEqual(len(files), 2)
+        self.assertEqual([event.step for event in read_events(folder).Scalars("loss/val")],
+                         [int(row["step"]) for row in table(folder / "results.csv")])
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ inline constexpr std::uint16_t kPerValueStream = 0x4000;
 inline constexpr std::uint16_t kPermutationStream = 0xF000;
 inline constexpr std::uint16_t kWeightsStream = 0xF001;  // "sample" is the layer
 inline constexpr std::uint16_t kMixStream = 0xF002;      // "sample" is the batch
+inline constexpr std::uint16_t kDropoutStream = 0xF003;  // the batch; "epoch" is the place in it
+inline constexpr std::uint16_t kShardStream = 0xF004;    // 0: the order of shards; else a window
 
 // Where a stream of Philox blocks starts: block i has this counter with word 0 set to i.
 struct RngStream {

@@ -6,12 +6,6 @@
 #include "stoker/core/rng.h"
 
 namespace stoker {
-namespace {
-
-// Beside those of core/rng.h; "sample" is 0 for the order of shards, else a window.
-constexpr std::uint16_t kShardStream = 0xF004;
-
-}  // namespace
 
 ShardLayout::ShardLayout(std::span<const std::uint64_t> samples_of_shards, std::uint32_t window,
                          std::uint32_t lanes)

@@ -43,11 +43,22 @@ void read_meeting_place(Launch& launch, const LaunchFlags& flags, const Environm
   if (flags.master_port > 0) launch.master_port = static_cast<std::uint16_t>(flags.master_port);
 }
 
+struct LaunchNames {
+  const char *rank, *ranks, *local_rank, *local_ranks;
+};
+constexpr LaunchNames kTorchruns{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+constexpr LaunchNames kOpenMpis{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                                "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+
+Launch numbers_in(const Environment& environment, const LaunchNames& names) {
+  return {.rank = number_in(environment, names.rank).value_or(0),
+          .ranks = number_in(environment, names.ranks).value_or(1),
+          .local_rank = number_in(environment, names.local_rank).value_or(0),
+          .local_ranks = number_in(environment, names.local_ranks).value_or(1)};
+}
+
 Launch from_torchrun(const Environment& environment) {
-  Launch launch{.rank = number_in(environment, "RANK").value_or(0),
-                .ranks = number_in(environment, "WORLD_SIZE").value_or(1)};
-  launch.local_rank = number_in(environment, "LOCAL_RANK").value_or(0);
-  launch.local_ranks = number_in(environment, "LOCAL_WORLD_SIZE").value_or(1);
+  Launch launch = numbers_in(environment, kTorchruns);
   launch.launcher = "RANK and WORLD_SIZE";
   if (!environment("TORCHELASTIC_RUN_ID")) return launch;
   launch.launcher = "torchrun";
@@ -61,10 +72,7 @@ std::uint16_t port_of_job(std::uint64_t number) {
 }
 
 Launch from_open_mpi(const Environment& environment) {
-  Launch launch{.rank = number_in(environment, "OMPI_COMM_WORLD_RANK").value_or(0),
-                .ranks = number_in(environment, "OMPI_COMM_WORLD_SIZE").value_or(1)};
-  launch.local_rank = number_in(environment, "OMPI_COMM_WORLD_LOCAL_RANK").value_or(0);
-  launch.local_ranks = number_in(environment, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
+  Launch launch = numbers_in(environment, kOpenMpis);
   launch.launcher = "Open MPI";
   if (launch.local_ranks < launch.ranks) launch.master_address.clear();  // unknown
   // "804716545", or "prterun-node7-4711@1" since version 5.
@@ -104,8 +112,8 @@ Launch from_flags(const LaunchFlags& flags, const Environment& environment) {
                  .found = flags.rank < 0 ? "--world-size alone" : "--rank alone"});
   }
   Launch launch{.rank = flags.rank, .ranks = flags.ranks};
-  launch.local_rank = number_in(environment, "LOCAL_RANK").value_or(0);
-  launch.local_ranks = number_in(environment, "LOCAL_WORLD_SIZE").value_or(1);
+  launch.local_rank = number_in(environment, kTorchruns.local_rank).value_or(0);
+  launch.local_ranks = number_in(environment, kTorchruns.local_ranks).value_or(1);
   launch.launcher = "flags";
   return launch;
 }

@@ -7,26 +7,16 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 #include "stoker/io/safetensors.h"
+#include "stoker/io/test_tensor_line.h"
 
 namespace {
 
-std::string line_for(const stoker::TensorView& tensor) {
-  const auto* bytes = reinterpret_cast<const Bytef*>(tensor.bytes.data());
-  nlohmann::ordered_json line;
-  line["name"] = tensor.name;
-  line["dtype"] = stoker::dtype_name(tensor.dtype);
-  line["shape"] = tensor.shape;
-  line["bytes"] = tensor.bytes.size();
-  line["crc32"] = crc32_z(0, bytes, tensor.bytes.size());
-  return line.dump();
-}
-
 void print(const stoker::SafetensorsFile& file) {
   fmt::print("{}\n", nlohmann::json{{"metadata", file.metadata()}}.dump());
-  for (const stoker::TensorView& tensor : file.tensors()) fmt::print("{}\n", line_for(tensor));
+  for (const stoker::TensorView& tensor : file.tensors())
+    fmt::print("{}\n", stoker::test::line_for(tensor));
 }
 
 }  // namespace

@@ -13,9 +13,6 @@
 namespace stoker {
 namespace {
 
-// A stream of core/rng.h: "sample" is the batch, "epoch" the place in it.
-constexpr std::uint16_t kDropoutStream = 0xF003;
-
 constexpr double kRunningShare = 0.1;  // of the newest batch in the running statistics
 
 // A leaf that autograd fills.

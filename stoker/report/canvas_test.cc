@@ -7,23 +7,15 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/report/test_rows.h"
 
 namespace stoker {
 namespace {
 
 constexpr Colour kWhite{255, 255, 255};
 
-// One line of text a row: '#' where a grey pixel is not black.
-std::vector<std::string> as_text(const Image& image) {
-  std::vector<std::string> rows;
-  for (int y = 0; y < image.shape().height; ++y) {
-    std::string& row = rows.emplace_back();
-    for (int x = 0; x < image.shape().width; ++x) row += image.at(y, x) != 0 ? '#' : '.';
-  }
-  return rows;
-}
-
-using Rows = std::vector<std::string>;
+using test::as_rows;
+using test::Rows;
 
 TEST(Colour, GreyKeepsBlackWhiteAndEveryGrey) {
   for (int value = 0; value < 256; ++value) {
@@ -41,7 +33,7 @@ TEST(Colour, GreenIsBrighterThanRedAndRedThanBlue) {
 TEST(FillRect, FillsItsPixelsOnly) {
   Image image(ImageShape{3, 4, 1});
   fill_rect(image.view(), {1, 1, 2, 1}, kWhite);
-  EXPECT_EQ(as_text(image), (Rows{"....", ".##.", "...."}));
+  EXPECT_EQ(as_rows(image), (Rows{"....", ".##.", "...."}));
 }
 
 TEST(FillRect, WritesEachChannel) {
@@ -56,17 +48,17 @@ TEST(FillRect, WritesEachChannel) {
 TEST(FillRect, IsCutAtEveryBorder) {
   Image image(ImageShape{2, 2, 1});
   fill_rect(image.view(), {-5, 1, 6, 9}, kWhite);
-  EXPECT_EQ(as_text(image), (Rows{"..", "#."}));
+  EXPECT_EQ(as_rows(image), (Rows{"..", "#."}));
   fill_rect(image.view(), {INT_MAX, INT_MAX, INT_MAX, INT_MAX}, kWhite);
   fill_rect(image.view(), {0, 0, -3, 2}, kWhite);
   fill_rect(image.view(), {INT_MIN, INT_MIN, INT_MAX, INT_MAX}, kWhite);
-  EXPECT_EQ(as_text(image), (Rows{"..", "#."}));
+  EXPECT_EQ(as_rows(image), (Rows{"..", "#."}));
 }
 
 TEST(FrameRect, LiesJustOutside) {
   Image image(ImageShape{4, 5, 1});
   frame_rect(image.view(), {1, 1, 3, 2}, kWhite);
-  EXPECT_EQ(as_text(image), (Rows{"#####", "#...#", "#...#", "#####"}));
+  EXPECT_EQ(as_rows(image), (Rows{"#####", "#...#", "#...#", "#####"}));
 }
 
 TEST(DrawImage, EnlargesEachPixelToASquare) {
@@ -74,7 +66,7 @@ TEST(DrawImage, EnlargesEachPixelToASquare) {
   in.view().row(0)[1] = 7;
   Image out(ImageShape{4, 6, 1});
   draw_image(out.view(), 1, 1, in.view(), 2);
-  EXPECT_EQ(as_text(out), (Rows{"......", "...##.", "...##.", "......"}));
+  EXPECT_EQ(as_rows(out), (Rows{"......", "...##.", "...##.", "......"}));
   EXPECT_EQ(out.at(2, 4), 7);
 }
 
@@ -84,12 +76,12 @@ TEST(DrawImage, IsCutAtEveryBorder) {
   in.view().row(1)[1] = 9;
   Image out(ImageShape{2, 2, 1});
   draw_image(out.view(), -3, -3, in.view(), 2);
-  EXPECT_EQ(as_text(out), (Rows{"#.", ".."}));
+  EXPECT_EQ(as_rows(out), (Rows{"#.", ".."}));
   EXPECT_EQ(out.at(0, 0), 9);
   draw_image(out.view(), 1, 1, in.view(), 50);
-  EXPECT_EQ(as_text(out), (Rows{"#.", ".#"}));
+  EXPECT_EQ(as_rows(out), (Rows{"#.", ".#"}));
   draw_image(out.view(), 2, -100, in.view(), 2);
-  EXPECT_EQ(as_text(out), (Rows{"#.", ".#"}));
+  EXPECT_EQ(as_rows(out), (Rows{"#.", ".#"}));
 }
 
 TEST(DrawImage, SpreadsGreyOverRgb) {

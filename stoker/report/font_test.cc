@@ -9,25 +9,21 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/report/test_rows.h"
 
 namespace stoker {
 namespace {
 
 constexpr Colour kWhite{255, 255, 255};
 
+using test::Rows;
+
 // The text drawn white on black, one cell a code point.
-std::vector<std::string> drawn(std::string_view text, int scale = 1) {
+Rows drawn(std::string_view text, int scale = 1) {
   Image image(ImageShape{kTextHeight * scale, text_width(text, scale) + scale, 1});
   draw_text(image.view(), 0, 0, text, kWhite, scale);
-  std::vector<std::string> rows;
-  for (int y = 0; y < image.shape().height; ++y) {
-    std::string& row = rows.emplace_back();
-    for (int x = 0; x < image.shape().width; ++x) row += image.at(y, x) != 0 ? '#' : '.';
-  }
-  return rows;
+  return test::as_rows(image);
 }
-
-using Rows = std::vector<std::string>;
 
 TEST(Font, DrawsLettersTheRightWayUp) {
   EXPECT_EQ(drawn("F"), (Rows{"#####.", "#.....", "#.....", "####..", "#.....", "#.....", "#.....",

@@ -5,6 +5,7 @@
 #include "stoker/core/error.h"
 #include "stoker/kernels/correlation/detail/byte_products.h"
 #include "stoker/kernels/correlation/detail/tiles.h"
+#include "stoker/kernels/detail/vnni.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker::detail {
@@ -30,18 +31,7 @@ ByteKernel byte_kernel(int rows, int columns, const std::vector<std::int32_t>& w
 
 }  // namespace stoker::detail
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(__clang__) && __GNUC__ < 13
-// GCC 12 takes the undefined vectors of its own header for uninitialised ones (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-
-// As in resize_vnni.cc: functions carry the instruction set themselves.
-#define STOKER_VNNI \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")))
-#define STOKER_VNNI_INLINE STOKER_VNNI __attribute__((always_inline)) inline
+#ifdef STOKER_HAS_VNNI
 
 namespace stoker::detail {
 namespace {
