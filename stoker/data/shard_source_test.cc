@@ -135,7 +135,7 @@ TEST_F(Shards, NoticeAnIndexOrShardThatIsNotTheManifests) {
   index.back() = 'x';
   data_.write("out/shard-000000.tsv", index);
   Bytes tar = contents_of(out() / "shard-000001.tar");
-  tar.resize(tar.size() - 512);
+  tar.erase(tar.end() - 512, tar.end());
   data_.write("out/shard-000001.tar", tar);
   const auto shards = open(out());
   SampleBuffer buffer;
