@@ -14,7 +14,7 @@ import time
 import unittest
 
 import hosts
-from ranks import Ranks, SOURCE, STOKER, distance, facts, free_port, needs_mnist, table, train, weights
+from ranks import Ranks, SOURCE, STOKER, children, distance, facts, free_port, needs_mnist, saved_step, table, train, weights
 from runs import Case
 
 # 200 steps of 30 samples, which 4 ranks do not share evenly; the last batch of an epoch has 2, so ranks 2 and 3 have none.
@@ -163,8 +163,7 @@ class Faults(FaultCase):
                 self.assertEqual(ranks.wait(TIMEOUT), [3, 3, 3], ranks.report())
                 said = re.search(r"stopped by (signal 15|another rank) at step (\d+)", ranks[0].stdout)
                 self.assertEqual(said[1], "signal 15" if who == 0 else "another rank")
-                saved = sorted((self.output / name / "checkpoints").glob("step-*"))[-1]
-                self.assertEqual(int(saved.stem.split("-")[1]), int(said[2]))
+                self.assertEqual(saved_step(self.output / name), int(said[2]))
 
 
 @needs_mnist
@@ -201,11 +200,6 @@ class Elastic(FaultCase):
         self.assertEqual(weights(self.output / "broken"), weights(self.output / "whole"))
 
 
-def children(process):
-    found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
-    return [int(number) for number in found]
-
-
 @needs_mnist
 class Torchrun(FaultCase):
     """torchrun starts the ranks, and starts them again where one is killed."""
@@ -233,8 +227,7 @@ class Torchrun(FaultCase):
     def wait_for_step(self, folder, step, process):
         end = time.monotonic() + 90
         while time.monotonic() < end:
-            saved = sorted((folder / "checkpoints").glob("step-*.safetensors"))
-            if saved and int(saved[-1].stem.split("-")[1]) >= step and len(children(process.pid)) == 2:
+            if saved_step(folder) >= step and len(children(process.pid)) == 2:
                 return
             time.sleep(0.02)
         raise AssertionError(f"step {step} was never saved")

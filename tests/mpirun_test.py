@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from ranks import LAUNCHERS, STOKER, facts, needs_mnist, train, weights
+from ranks import STOKER, children, clean_environment, facts, needs_mnist, saved_step, train, weights
 from runs import Case
 
 FLAGS = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--train-samples", "1502", "--batch-size", "30", "--aa", "mnist", "--seed",
@@ -19,13 +19,7 @@ FLAGS = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--train-s
 def mpirun(count, *arguments, binding="none"):
     # As root, and with more ranks than CPUs, it wants to be told twice.
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", binding, "-n", count, STOKER, *arguments]
-    clean = {name: value for name, value in os.environ.items() if name not in LAUNCHERS}
-    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean)
-
-
-def ranks_of(process):
-    found = subprocess.run(["pgrep", "-P", str(process.pid), "stoker"], capture_output=True, text=True, check=False).stdout.split()
-    return [int(number) for number in found]
+    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment())
 
 
 @needs_mnist
@@ -58,10 +52,10 @@ class Mpirun(Case):
         folder = self.output / "killed"
         job = mpirun(2, *flags, "--experiment", folder.name)
         end = time.monotonic() + 60
-        while not list((folder / "checkpoints").glob("step-*")) or len(ranks_of(job)) < 2:
+        while saved_step(folder) == 0 or len(children(job.pid)) < 2:
             self.assertLess(time.monotonic(), end, "no step was saved")
             time.sleep(0.02)
-        os.kill(ranks_of(job)[1], signal.SIGKILL)
+        os.kill(children(job.pid)[1], signal.SIGKILL)
         out, errors = job.communicate(timeout=60)
         self.assertNotEqual(job.returncode, 0, out + errors)
         self.assertLess(facts(folder).get("steps", 0), facts(self.output / "unbroken")["steps"], "it was over before it was killed")

@@ -29,6 +29,22 @@ def free_port(address="127.0.0.1"):
         return probe.getsockname()[1]
 
 
+def clean_environment():
+    """Without a launcher's variables."""
+    return {name: value for name, value in os.environ.items() if name not in LAUNCHERS}
+
+
+def children(process):
+    found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
+    return [int(number) for number in found]
+
+
+def saved_step(folder):
+    """The step of a run's newest checkpoint; 0 before the first."""
+    saved = sorted((folder / "checkpoints").glob("step-*.safetensors"))
+    return int(saved[-1].stem.split("-")[1]) if saved else 0
+
+
 class Rank:
     """One process. What it prints goes to files, so that no pipe can fill up."""
 
@@ -58,10 +74,9 @@ class Ranks:
 
     def __init__(self, count, arguments, prefix=None, address="127.0.0.1", extra=lambda rank: []):
         port = str(free_port() if address.startswith("127.") else 29612)
-        clean = {name: value for name, value in os.environ.items() if name not in LAUNCHERS}
         self.ranks = []
         for rank in range(count):
-            environment = dict(clean, RANK=str(rank), WORLD_SIZE=str(count), LOCAL_RANK=str(rank), MASTER_ADDR=address,
+            environment = dict(clean_environment(), RANK=str(rank), WORLD_SIZE=str(count), LOCAL_RANK=str(rank), MASTER_ADDR=address,
                                LOCAL_WORLD_SIZE=str(count), MASTER_PORT=port)
             command = [*(prefix(rank) if prefix else []), STOKER, *map(str, arguments), *extra(rank)]
             self.ranks.append(Rank(command, environment, rank))
@@ -89,8 +104,7 @@ class Ranks:
         """Until a checkpoint of this step or a later one is there."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
-            saved = sorted((folder / "checkpoints").glob("step-*.safetensors"))
-            if saved and int(saved[-1].stem.split("-")[1]) >= step:
+            if saved_step(folder) >= step:
                 return
             for rank in self.ranks:
                 assert rank.process.poll() is None, self.report()
@@ -104,8 +118,7 @@ class Ranks:
 def train(count, *arguments, timeout=120):
     """Trains with so many ranks (1: plainly) and fails unless all end well."""
     if count == 1:
-        clean = {name: value for name, value in os.environ.items() if name not in LAUNCHERS}
-        done = subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=clean,
+        done = subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=clean_environment(),
                               check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return

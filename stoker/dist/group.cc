@@ -32,8 +32,8 @@ std::string reason_of(const std::exception& error) {
   return text.substr(0, text.find("\nException raised from"));
 }
 
-std::string name_key(int rank) { return fmt::format("name/{}", rank); }
-std::string cpus_key(int rank) { return fmt::format("cpus/{}", rank); }
+// Under which a rank tells its name and, in a second line, its CPUs.
+std::string about_key(int rank) { return fmt::format("about/{}", rank); }
 
 }  // namespace
 
@@ -78,11 +78,10 @@ Group::~Group() = default;
 
 void Group::connect() {
   handles_->store = meet(launch_, address_, operation_);
-  handles_->store->set(name_key(rank()), fmt::format("{}, {}", host_name(), address_));
-  handles_->store->set(cpus_key(rank()), own_cpus_text());
+  handles_->store->set(about_key(rank()),
+                       fmt::format("{}, {}\n{}", host_name(), address_, own_cpus_text()));
   handles_->ranks = new_process_group("ranks");
-  learn_names();
-  learn_cpu_share();
+  learn_about_others();
 }
 
 c10::intrusive_ptr<c10d::ProcessGroup> Group::new_process_group(const char* name) {
@@ -100,19 +99,15 @@ void Group::open_statistics() {
           [&] { handles_->statistics = new_process_group("statistics"); });
 }
 
-void Group::learn_names() {
+void Group::learn_about_others() {
+  std::vector<std::string> cpus;
   for (int other = 0; other < ranks(); ++other) {
-    names_[static_cast<std::size_t>(other)] = handles_->store->get_to_str(name_key(other));
+    const std::string about = handles_->store->get_to_str(about_key(other));
+    const std::size_t line_end = about.find('\n');
+    names_[static_cast<std::size_t>(other)] = about.substr(0, line_end);
+    cpus.push_back(about.substr(line_end + 1));
   }
-}
-
-void Group::learn_cpu_share() {
-  if (launch_.own_cpus) return;
-  std::vector<std::string> texts;
-  for (int other = 0; other < ranks(); ++other) {
-    texts.push_back(handles_->store->get_to_str(cpus_key(other)));
-  }
-  launch_.cpu_share = cpu_share(texts, rank());
+  if (!launch_.own_cpus) launch_.cpu_share = cpu_share(cpus, rank());
 }
 
 std::string Group::name_of(int rank) const {

@@ -98,8 +98,7 @@ class Group {
  private:
   void connect();
   [[nodiscard]] c10::intrusive_ptr<c10d::ProcessGroup> new_process_group(const char* name);
-  void learn_names();
-  void learn_cpu_share();
+  void learn_about_others();
   [[noreturn]] void fail(const char* what, const std::string& reason);
   [[nodiscard]] std::string verdict(const std::string& own_error);
 
