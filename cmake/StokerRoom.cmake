@@ -14,6 +14,14 @@ function(stoker_room name)
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
+# source_dir() for tests. Not a definition on the command line: ccache would find no object again in another checkout.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
+"namespace stoker {
+const char* source_dir() { return \"@PROJECT_SOURCE_DIR@\"; }
+}  // namespace stoker
+")
+add_library(stoker_source_dir STATIC ${PROJECT_BINARY_DIR}/source_dir.cc)
+
 # stoker_test(<name> SOURCES … LIBRARIES … LABELS …): a GoogleTest program, every test known to ctest.
 function(stoker_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
@@ -21,8 +29,7 @@ function(stoker_test name)
     set(TEST_TIMEOUT 120)
   endif()
   add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE STOKER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} stoker_source_dir GTest::gmock GTest::gtest_main)
   # One word: gtest_discover_tests cannot pass a list on. The presets look for a part of it.
   list(JOIN TEST_LABELS "+" label)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60

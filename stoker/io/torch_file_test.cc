@@ -272,7 +272,7 @@ std::string decode_base64(const std::string& line) {
 }
 
 std::vector<Bytes> seeds() {
-  std::ifstream file(STOKER_SOURCE_DIR "/tests/fuzz/torch_file_seeds.base64");
+  std::ifstream file(std::filesystem::path(source_dir()) / "tests/fuzz/torch_file_seeds.base64");
   std::vector<Bytes> all;
   for (std::string line; std::getline(file, line);) all.push_back(bytes_of(decode_base64(line)));
   return all;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
+#include "stoker/core/test_files.h"
 #include "stoker/nn/registry.h"
 
 namespace stoker {
@@ -25,7 +26,7 @@ const ModelInput kInput = {.image = {.height = 64, .width = 96, .channels = 3},
 
 const Json& golden(const std::string& name) {
   static const Json all = [] {
-    std::ifstream file(STOKER_SOURCE_DIR "/tests/golden/torchvision.json");
+    std::ifstream file(std::filesystem::path(source_dir()) / "tests/golden/torchvision.json");
     return Json::parse(file);
   }();
   return all.at("networks").at(name);
