@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/openmp_wait.h"
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
 
@@ -69,6 +70,13 @@ int run(int argc, char** argv) {
     return 2;
   }
 }
+
+#ifdef STOKER_TRAINER
+// Called before the constructors of any library.
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const kBeforeConstructors)(int, char**,
+                                                char**) = stoker::restart_with_short_spinning;
+#endif
 
 }  // namespace
 
