@@ -1,6 +1,7 @@
-// `stoker predict`: the probabilities of every class for each sample, as CSV or JSON lines.
-#include <algorithm>
-#include <numeric>
+// `stoker predict`: the probabilities of every class for each sample, as CSV, JSON lines or a
+// competition's submission, and how long it took.
+#include <chrono>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,8 +10,10 @@
 #include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/prediction_filter.h"
+#include "stoker/cli/prediction_rows.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
 #include "stoker/image/png.h"
 #include "stoker/report/picture_grid.h"
 
@@ -20,90 +23,27 @@ namespace {
 struct PredictFlags {
   ModelFlags model;
   std::string out = "-";
-  std::string format = "csv";
-  std::size_t top_k = 0;
+  std::string format = "csv", id = "stem";
+  RowOptions rows;  // without format and id
   std::string where;
   std::string grid;
+  bool json = false;
 };
 
-// Quoted where a comma, a quote or a line break would end the field.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
+RowOptions row_options(const PredictFlags& flags) {
+  const std::map<std::string, RowFormat> formats = {{"csv", RowFormat::kCsv},
+                                                    {"jsonl", RowFormat::kJsonLines},
+                                                    {"submission", RowFormat::kSubmission}};
+  const std::map<std::string, SubmissionId> ids = {
+      {"stem", SubmissionId::kStem}, {"name", SubmissionId::kName}, {"path", SubmissionId::kPath}};
+  RowOptions options = flags.rows;
+  options.format = formats.at(flags.format);
+  options.id = ids.at(flags.id);
+  return options;
 }
 
-// What was predicted for one sample, the most probable classes first.
-struct Prediction {
-  std::string sample;
-  std::vector<std::size_t> ranked;  // classes
-  std::span<const float> shares;    // of each class, in the model's order
-
-  [[nodiscard]] float best() const { return shares[ranked.front()]; }
-};
-
-std::vector<std::size_t> rank(std::span<const float> shares) {
-  std::vector<std::size_t> ranked(shares.size());
-  std::iota(ranked.begin(), ranked.end(), std::size_t{0});
-  std::ranges::stable_sort(ranked, [&](auto a, auto b) { return shares[a] > shares[b]; });
-  return ranked;
-}
-
-// Rows of one format: with `top_k` so many classes and their probabilities, else all of them.
-class RowWriter {
- public:
-  RowWriter(const std::vector<std::string>& class_names, const PredictFlags& flags)
-      : class_names_(class_names),
-        json_(flags.format == "jsonl"),
-        top_k_(std::min(flags.top_k, class_names.size())) {}
-
-  [[nodiscard]] std::string header() const {
-    if (json_) return "";
-    std::string line = "sample,class,probability";
-    for (std::size_t i = 1; i < top_k_; ++i) {
-      line += fmt::format(",class{0},probability{0}", i + 1);
-    }
-    if (top_k_ == 0) {
-      for (const std::string& name : class_names_) line += "," + csv_field(name);
-    }
-    return line + "\n";
-  }
-
-  [[nodiscard]] std::string row(const Prediction& prediction) const {
-    if (json_) return json_row(prediction);
-    std::string line = csv_field(prediction.sample);
-    for (std::size_t i = 0; i < std::max<std::size_t>(1, top_k_); ++i) {
-      const std::size_t c = prediction.ranked[i];
-      line += fmt::format(",{},{:.6f}", csv_field(class_names_[c]), prediction.shares[c]);
-    }
-    if (top_k_ == 0) {
-      for (const float share : prediction.shares) line += fmt::format(",{:.6f}", share);
-    }
-    return line + "\n";
-  }
-
- private:
-  [[nodiscard]] std::string json_row(const Prediction& prediction) const {
-    nlohmann::ordered_json json = {{"sample", prediction.sample},
-                                   {"class", class_names_[prediction.ranked.front()]},
-                                   {"probability", prediction.best()}};
-    for (std::size_t i = 0; i < (top_k_ == 0 ? class_names_.size() : top_k_); ++i) {
-      const std::size_t c = top_k_ == 0 ? i : prediction.ranked[i];
-      json["probabilities"][class_names_[c]] = prediction.shares[c];
-    }
-    return json_text(json) + "\n";
-  }
-
-  const std::vector<std::string>& class_names_;
-  bool json_;
-  std::size_t top_k_;
-};
-
-// The first pictures that the user wants to see, as the network sees them.
+// The first images that the user wants to see, as the network sees them. They are read again when
+// the file is written, so that the time of prediction does not count it.
 class Grid {
  public:
   explicit Grid(const ModelAndData& opened) : opened_(opened) {}
@@ -111,76 +51,138 @@ class Grid {
   // `label` is -1 where the class is not known.
   void add(std::uint64_t index, std::int64_t label, const Prediction& prediction) {
     constexpr std::size_t kMost = 64;
-    if (pictures_.size() == kMost) return;
-    SampleBuffer buffer;
-    auto sample = opened_.source->read_framed(
-        index, {.framing = opened_.options.policy.framing(), .key = {}}, buffer);
-    const std::vector<std::string>& names = opened_.loaded.card.class_names;
-    const std::size_t chosen = prediction.ranked.front();
-    GridPicture& picture = pictures_.emplace_back(GridPicture{Image(sample.value().image)});
-    if (label < 0) {
-      picture.label = fmt::format("{} {:.0f} %", names[chosen], 100 * prediction.best());
-      return;
-    }
-    picture.label = names[static_cast<std::size_t>(label)];
-    picture.prediction = {.name = names[chosen],
-                          .probability = prediction.best(),
-                          .right = chosen == static_cast<std::size_t>(label)};
+    if (entries_.size() == kMost) return;
+    entries_.push_back({.index = index,
+                        .label = label,
+                        .chosen = prediction.ranked.front(),
+                        .probability = prediction.best()});
   }
   void write(const std::string& path, const std::string& title) const {
-    write_png(path, picture_grid(pictures_, {.title = title}).view());
+    std::vector<GridPicture> pictures;
+    for (const Entry& entry : entries_) pictures.push_back(picture_of(entry));
+    write_png(path, picture_grid(pictures, {.title = title}).view());
   }
-  [[nodiscard]] bool empty() const { return pictures_.empty(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
 
  private:
+  struct Entry {
+    std::uint64_t index = 0;
+    std::int64_t label = -1;
+    std::size_t chosen = 0;
+    float probability = 0;
+  };
+
+  [[nodiscard]] GridPicture picture_of(const Entry& entry) const {
+    SampleBuffer buffer;
+    auto sample = opened_.source->read_framed(
+        entry.index, {.framing = opened_.options.policy.framing(), .key = {}}, buffer);
+    const std::vector<std::string>& names = opened_.loaded.card.class_names;
+    GridPicture picture{Image(sample.value().image)};
+    if (entry.label < 0) {
+      picture.label = fmt::format("{} {:.0f} %", names[entry.chosen], 100 * entry.probability);
+      return picture;
+    }
+    picture.label = names[static_cast<std::size_t>(entry.label)];
+    picture.prediction = {.name = names[entry.chosen],
+                          .probability = entry.probability,
+                          .right = entry.chosen == static_cast<std::size_t>(entry.label)};
+    return picture;
+  }
+
   const ModelAndData& opened_;
-  std::vector<GridPicture> pictures_;
+  std::vector<Entry> entries_;
 };
 
 using WriteText = std::function<void(const std::string&)>;
 
-// How many rows were written.
-std::uint64_t write_rows(const ModelAndData& opened, const PredictFlags& flags,
-                         const WriteText& write) {
+struct Outcome {
+  std::uint64_t images = 0, written = 0;  // rows may be fewer: --where
+  // From the first image that is read to the last probability; opening model and data not counted.
+  double seconds = 0;
+
+  [[nodiscard]] double images_per_second() const {
+    return seconds > 0 ? static_cast<double>(images) / seconds : 0;
+  }
+};
+
+Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const WriteText& write) {
   const std::vector<std::string>& names = opened.loaded.card.class_names;
-  const RowWriter writer(names, flags);
+  PredictionRows writer(names, row_options(flags));
   const PredictionFilter filter(flags.where, names);
   Grid grid(opened);
   Progress progress("predict", opened.source->size());
-  std::uint64_t done = 0, written = 0;
+  Outcome outcome;
   write(writer.header());
+  const auto begin = std::chrono::steady_clock::now();
   predict(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
     std::string rows;
     const auto classes = static_cast<std::size_t>(batch.classes);
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      const std::span<const float> shares = batch.probabilities.subspan(i * classes, classes);
-      const Prediction prediction{opened.source->sample_name(batch.indices[i]), rank(shares),
-                                  shares};
+      const Prediction prediction(opened.source->sample_name(batch.indices[i]),
+                                  batch.probabilities.subspan(i * classes, classes));
       if (!filter.lets_through(names[prediction.ranked.front()], prediction.best())) continue;
       rows += writer.row(prediction);
-      ++written;
+      ++outcome.written;
       if (!flags.grid.empty()) grid.add(batch.indices[i], batch.labels[i], prediction);
     }
     write(rows);
-    progress.update(done += batch.indices.size());
+    progress.update(outcome.images += batch.indices.size());
   });
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   progress.clear();
   if (!grid.empty()) grid.write(flags.grid, fmt::format("{} {}", flags.model.data, flags.where));
-  return written;
+  return outcome;
+}
+
+void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const Outcome& outcome) {
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"out", flags.out},
+                                         {"predictions", outcome.written},
+                                         {"images", outcome.images},
+                                         {"seconds", outcome.seconds},
+                                         {"images_per_second", outcome.images_per_second()},
+                                         {"model", opened.loaded.card.architecture},
+                                         {"device", opened.device}};
+    fmt::print("{}\n", json_text(json));
+    return;
+  }
+  // Rows on the screen must stay a table that another program can read.
+  const bool on_screen = flags.out == "-";
+  fmt::print(on_screen ? stderr : stdout,
+             "{}{} predictions, {:.2f} s of prediction ({:.1f} images/s)\n",
+             on_screen ? "" : flags.out + ": ", outcome.written, outcome.seconds,
+             outcome.images_per_second());
 }
 
 void run(const PredictFlags& flags) {
+  if (flags.json && flags.out == "-") {
+    throw Error({.what = "--json prints a summary where the rows would be",
+                 .hint = "Name a file for the rows: --out FILE."});
+  }
   const ModelAndData opened = open_model_and_data(flags.model);
   if (flags.out == "-") {
-    write_rows(opened, flags,
-               [](const std::string& rows) { std::fwrite(rows.data(), 1, rows.size(), stdout); });
+    const Outcome outcome = write_rows(opened, flags, [](const std::string& rows) {
+      std::fwrite(rows.data(), 1, rows.size(), stdout);
+    });
+    print_outcome(opened, flags, outcome);
     return;
   }
   AtomicFile file(flags.out, "predictions");
-  const std::uint64_t written = write_rows(
+  const Outcome outcome = write_rows(
       opened, flags, [&](const std::string& rows) { file.write(std::as_bytes(std::span(rows))); });
   file.commit();
-  fmt::print("{}: {} predictions\n", flags.out, written);
+  print_outcome(opened, flags, outcome);
+}
+
+void add_submission_flags(CLI::App& command, PredictFlags& flags) {
+  command
+      .add_option("--id", flags.id,
+                  "ids of a submission: the image's file name without its ending, with it, or its "
+                  "path")
+      ->check(CLI::IsMember({"stem", "name", "path"}))
+      ->capture_default_str();
+  command.add_option("--positive", flags.rows.positive,
+                     "label of a submission: probability of this class (default: class name)");
 }
 
 }  // namespace
@@ -193,15 +195,21 @@ void add_predict_command(CLI::App& parent) {
   flags->model.add_to(*command);
   command->add_option("-o,--out", flags->out, "file to write; -: the screen")
       ->capture_default_str();
-  command->add_option("--format", flags->format, "csv, or jsonl: a JSON object a line")
-      ->check(CLI::IsMember({"csv", "jsonl"}))
+  command
+      ->add_option("--format", flags->format,
+                   "csv; jsonl: one JSON object per line; submission: id,label as competitions "
+                   "take it")
+      ->check(CLI::IsMember({"csv", "jsonl", "submission"}))
       ->capture_default_str();
-  command->add_option("--topk", flags->top_k,
+  command->add_option("--topk", flags->rows.top_k,
                       "only so many classes and their probabilities; 0: all classes, in columns");
+  add_submission_flags(*command, *flags);
   command->add_option("--where", flags->where,
                       "only predictions like p<0.6 (the doubtful ones), p>=0.9, class=NAME");
   command->add_option("--grid", flags->grid,
                       "write a PNG file with the first 64 of them, class and confidence below");
+  command->add_flag("--json", flags->json,
+                    "print counts and the time of prediction as one JSON object");
   command->callback([flags] { run(*flags); });
 }
 
