@@ -118,12 +118,61 @@ constexpr Glyph kGlyphs[] = {
     {0b00000, 0b00000, 0b01101, 0b10110, 0b00000, 0b00000, 0b00000},  // '~'
 };
 
+// Beyond ASCII, in the order of their numbers: what our own texts use. scripts/check_glyphs reads
+// this table and ends the build where a text of the program needs more.
+struct WideGlyph {
+  char32_t code;
+  Glyph rows;
+};
+constexpr WideGlyph kWideGlyphs[] = {
+    {U'°', {0b01100, 0b10010, 0b10010, 0b01100, 0b00000, 0b00000, 0b00000}},
+    {U'±', {0b00100, 0b00100, 0b11111, 0b00100, 0b00100, 0b00000, 0b11111}},
+    {U'²', {0b01100, 0b10010, 0b00100, 0b01000, 0b11110, 0b00000, 0b00000}},
+    {U'³', {0b11100, 0b00010, 0b01100, 0b00010, 0b11100, 0b00000, 0b00000}},
+    {U'µ', {0b00000, 0b00000, 0b10001, 0b10001, 0b10001, 0b10011, 0b11101, 0b10000, 0b10000}},
+    {U'·', {0b00000, 0b00000, 0b00000, 0b00100, 0b00000, 0b00000, 0b00000}},
+    {U'×', {0b00000, 0b10001, 0b01010, 0b00100, 0b01010, 0b10001, 0b00000}},
+    {U'÷', {0b00000, 0b00100, 0b00000, 0b11111, 0b00000, 0b00100, 0b00000}},
+    {U'Σ', {0b11111, 0b10000, 0b01000, 0b00100, 0b01000, 0b10000, 0b11111}},
+    {U'α', {0b00000, 0b00000, 0b01101, 0b10010, 0b10010, 0b10010, 0b01101}},
+    {U'β', {0b01110, 0b10001, 0b11110, 0b10001, 0b10001, 0b11001, 0b10110, 0b10000, 0b10000}},
+    {U'γ', {0b00000, 0b00000, 0b10001, 0b10001, 0b01010, 0b01010, 0b00100, 0b00100, 0b00100}},
+    {U'ε', {0b00000, 0b00000, 0b01111, 0b10000, 0b01110, 0b10000, 0b01111}},
+    {U'λ', {0b11000, 0b00100, 0b00100, 0b01010, 0b01010, 0b10001, 0b10001}},
+    {U'μ', {0b00000, 0b00000, 0b10010, 0b10010, 0b10010, 0b10010, 0b11101, 0b10000, 0b10000}},
+    {U'σ', {0b00000, 0b00000, 0b01111, 0b10010, 0b10001, 0b10001, 0b01110}},
+    {U'ᵀ', {0b11111, 0b00100, 0b00100, 0b00100, 0b00000, 0b00000, 0b00000}},
+    {U'–', {0b00000, 0b00000, 0b00000, 0b11111, 0b00000, 0b00000, 0b00000}},
+    {U'—', {0b00000, 0b00000, 0b00000, 0b11111, 0b00000, 0b11111, 0b00000}},
+    {U'‘', {0b00100, 0b01000, 0b01100, 0b00000, 0b00000, 0b00000, 0b00000}},
+    {U'’', {0b01100, 0b00100, 0b01000, 0b00000, 0b00000, 0b00000, 0b00000}},
+    {U'“', {0b01010, 0b10100, 0b11110, 0b00000, 0b00000, 0b00000, 0b00000}},
+    {U'”', {0b11110, 0b01010, 0b10100, 0b00000, 0b00000, 0b00000, 0b00000}},
+    {U'…', {0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b10101}},
+    {U'′', {0b00010, 0b00100, 0b01000, 0b00000, 0b00000, 0b00000, 0b00000}},
+    {U'←', {0b00000, 0b00100, 0b01000, 0b11111, 0b01000, 0b00100, 0b00000}},
+    {U'→', {0b00000, 0b00100, 0b00010, 0b11111, 0b00010, 0b00100, 0b00000}},
+    {U'−', {0b00000, 0b00000, 0b00000, 0b11110, 0b00000, 0b00000, 0b00000}},
+    {U'√', {0b00111, 0b00100, 0b00100, 0b00100, 0b10100, 0b01100, 0b00100}},
+    {U'∞', {0b00000, 0b00000, 0b01010, 0b10101, 0b10101, 0b01010, 0b00000}},
+    {U'≈', {0b00000, 0b01101, 0b10110, 0b00000, 0b01101, 0b10110, 0b00000}},
+    {U'≠', {0b00010, 0b00010, 0b11111, 0b00100, 0b11111, 0b01000, 0b01000}},
+    {U'≤', {0b00011, 0b01100, 0b10000, 0b01100, 0b00011, 0b00000, 0b11111}},
+    {U'≥', {0b11000, 0b00110, 0b00001, 0b00110, 0b11000, 0b00000, 0b11111}},
+    {U'█', {0b11111, 0b11111, 0b11111, 0b11111, 0b11111, 0b11111, 0b11111, 0b11111, 0b11111}},
+    {U'░', {0b10101, 0b01010, 0b10101, 0b01010, 0b10101, 0b01010, 0b10101, 0b01010, 0b10101}},
+};
+
 // A question mark cut out of a block.
 constexpr Glyph kUnknown =
     {0b11111, 0b10001, 0b11101, 0b11011, 0b11111, 0b11011, 0b11111};
 // clang-format on
 
 static_assert(std::size(kGlyphs) == kLast - kFirst + 1);
+static_assert(std::is_sorted(std::begin(kWideGlyphs), std::end(kWideGlyphs),
+                             [](const WideGlyph& a, const WideGlyph& b) {
+                               return a.code < b.code;
+                             }));
 
 // Bytes of the code point at the start of `text`, which is not empty. Bytes that cannot start one
 // stand alone; one that breaks off early ends where it breaks off.
@@ -152,9 +201,28 @@ void check_scale(int scale) {
   STOKER_INVARIANT(scale >= 1 && scale <= kMaxSide, "scale={}", scale);
 }
 
+// The code point of `bytes` bytes at the start of the text; 0 where they are not UTF-8, or break
+// off early.
+char32_t code_point(std::string_view text, std::size_t bytes) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (bytes == 2 && byte(0) <= 0xDF) return char32_t{byte(0) & 0x1FU} << 6 | (byte(1) & 0x3FU);
+  if (bytes == 3 && byte(0) <= 0xEF) {
+    return char32_t{byte(0) & 0x0FU} << 12 | char32_t{byte(1) & 0x3FU} << 6 | (byte(2) & 0x3FU);
+  }
+  return 0;  // nothing in the table takes four
+}
+
+const Glyph& wide_glyph(char32_t code) {
+  const auto* found =
+      std::lower_bound(std::begin(kWideGlyphs), std::end(kWideGlyphs), code,
+                       [](const WideGlyph& glyph, char32_t wanted) { return glyph.code < wanted; });
+  return found != std::end(kWideGlyphs) && found->code == code ? found->rows : kUnknown;
+}
+
 const Glyph& glyph_at(std::string_view text) {
   const char first = text[0];
-  return first >= kFirst && first <= kLast ? kGlyphs[first - kFirst] : kUnknown;
+  if (first >= kFirst && first <= kLast) return kGlyphs[first - kFirst];
+  return wide_glyph(code_point(text, code_point_bytes(text)));
 }
 
 template <typename Function>

@@ -1,6 +1,8 @@
-// A small bitmap font for labels in pictures: printable ASCII, 5x7 glyphs in cells of 6x9 pixels
-// whose last two rows hold the descenders, enlarged by whole numbers. Text is UTF-8; a code point
-// without a glyph, and each byte that is not UTF-8, shows as one box with a question mark.
+// A small bitmap font for labels in images: printable ASCII and the signs that our own texts use,
+// 5x7 glyphs in cells of 6x9 pixels whose last two rows hold the descenders, enlarged by whole
+// numbers. Text is UTF-8; a code point without a glyph, and each byte that is not UTF-8, shows as
+// one box with a question mark. That is for users' texts, such as file names: scripts/check_glyphs
+// ends the build where a literal of the program has a code point without a glyph.
 // Functions without state, safe from any thread; the glyphs are constant data.
 #pragma once
 

@@ -51,6 +51,20 @@ TEST(Font, EveryPrintableCharacterHasAGlyphOfItsOwn) {
   }
 }
 
+TEST(Font, EverySignThatOurTextsUseHasAGlyphOfItsOwn) {
+  std::set<Rows> seen{drawn("\x01")};
+  for (const char* sign :
+       {"°", "±", "²", "³", "µ", "·", "×", "÷", "Σ", "ᵀ", "…", "→", "√", "≈", "≤", "≥", "█", "░"}) {
+    EXPECT_TRUE(seen.insert(drawn(sign)).second) << sign << " looks like another";
+    EXPECT_EQ(text_width(sign, 1), 5) << sign;
+  }
+}
+
+TEST(Font, ASquareIsASmallTwoAtTheTop) {
+  EXPECT_EQ(drawn("²"), (Rows{".##...", "#..#..", "..#...", ".#....", "####..", "......", "......",
+                              "......", "......"}));
+}
+
 TEST(Font, LeavesTheGapBetweenGlyphsEmpty) {
   for (char c = ' '; c <= '~'; ++c) {
     for (const std::string& row : drawn(std::string(1, c))) EXPECT_EQ(row.back(), '.') << c;
@@ -68,6 +82,7 @@ TEST(Font, UnknownCodePointsAreOneBoxEach) {
 
 TEST(Font, BytesThatAreNotUtf8AreBoxesAndNeverReadPastTheEnd) {
   EXPECT_EQ(drawn("\xE2\x82"), drawn("\x01"));  // breaks off
+  EXPECT_EQ(drawn("\xE2\xB2"), drawn("\x01"));  // and is no ², though it ends like one
   EXPECT_EQ(drawn("\xE2"
                   "A"),
             drawn("\x01"
