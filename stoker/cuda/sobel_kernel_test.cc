@@ -61,6 +61,24 @@ TEST(SobelKernel, EqualsTheReferenceForF32) { expect_reference_everywhere<float,
 TEST(SobelKernel, EqualsTheReferenceForF64) { expect_reference_everywhere<double, double>(); }
 TEST(SobelKernel, EqualsTheReferenceForU8) { expect_reference_everywhere<std::uint8_t, float>(); }
 
+template <class In, class T>
+void expect_documents_filters() {
+  for (const NamedFilter& filter : named_filters()) {
+    const auto plane = filter.plane();
+    const std::vector<T> taps(plane.data, plane.data + plane.size());
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {21, 140}, {40, 33}}) {
+      expect_reference(
+          PictureCase<In, T>{rows, columns, {filter.rows, filter.columns}, 0, 0, taps});
+    }
+  }
+}
+
+TEST(SobelKernel, EqualsTheReferenceForTheDocumentsFilters) {
+  expect_documents_filters<float, float>();
+  expect_documents_filters<double, double>();
+  expect_documents_filters<std::uint8_t, float>();
+}
+
 TEST(SobelKernel, LaunchesNothingForEmptyPictures) {
   SimulatedLaunch launch;
   (void)simulated(PictureCase<float, float>{0, 7, {3, 3}}, Variant::kTiled, launch);

@@ -13,14 +13,16 @@ struct PictureCase {
   int rows = 0;
   int columns = 0;
   KernelShape kernel;
-  int gap = 0;              // values between rows, in the picture and the result
-  std::size_t skipped = 0;  // values before the picture's first, to break its alignment
+  int gap = 0;               // values between rows, in the picture and the result
+  std::size_t skipped = 0;   // values before the picture's first, to break its alignment
+  std::vector<T> taps = {};  // of the kernel; random whole numbers where empty
 
   [[nodiscard]] int stride() const { return columns + gap; }
   [[nodiscard]] PictureShape shape() const { return {rows, columns, stride(), stride()}; }
   [[nodiscard]] std::size_t values() const { return static_cast<std::size_t>(rows) * stride(); }
   [[nodiscard]] std::vector<In> picture() const { return random_values<In>(values(), 11); }
   [[nodiscard]] std::vector<T> weights() const {
+    if (!taps.empty()) return taps;
     return random_values<T>(static_cast<std::size_t>(kernel.rows) * kernel.columns, 12, -9, 9);
   }
   // What the result holds before, so that gaps can be compared too.
@@ -30,11 +32,11 @@ struct PictureCase {
   template <class Reference>
   [[nodiscard]] std::vector<T> expected(Reference&& reference) const {
     const auto image = picture();
-    const auto taps = weights();
+    const auto kernel_values = weights();
     auto out = before();
     reference(Plane<T>{out.data(), rows, columns, stride()},
               Plane<const In>{image.data(), rows, columns, stride()},
-              Plane<const T>{taps.data(), kernel.rows, kernel.columns});
+              Plane<const T>{kernel_values.data(), kernel.rows, kernel.columns});
     return out;
   }
 };

@@ -104,6 +104,17 @@ TEST(SobelOperator, EqualsTheReference) {
   }
 }
 
+TEST(SobelOperator, TakesTheDocumentsFilters) {
+  const auto image = whole_numbers({33, 47}, at::kByte);
+  for (const NamedFilter& filter : document_filters()) {
+    auto weights = at::empty({filter.rows, filter.columns});
+    std::copy_n(filter.values.begin(), weights.numel(), weights.mutable_data_ptr<float>());
+    auto expected = at::empty({33, 47});
+    sobel_reference(plane_of<float>(expected), plane_of<const std::uint8_t>(image), filter.plane());
+    EXPECT_TRUE(at::equal(call("sobel", image, weights), expected)) << filter.name;
+  }
+}
+
 TEST(MaximumOperator, EqualsLibTorchs) {
   for (const auto type : {at::kByte, at::kInt, at::kLong}) {
     const auto a = whole_numbers({3, 50, 7}, type), b = whole_numbers({3, 50, 7}, type);
