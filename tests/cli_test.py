@@ -303,22 +303,58 @@ class Filter(unittest.TestCase):
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         return (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")), data
 
-    def test_every_filter_gives_another_picture_of_the_same_size(self):
-        pictures = [self.filtered("--sobel", name) for name in ("sobel3", "scharr", "sobel5x3", "sobel5", "blur")]
-        self.assertEqual(len({size for size, _ in pictures}), 1)
-        self.assertEqual(len({data for _, data in pictures}), 5)
+    def test_every_filter_gives_another_image_of_the_same_size(self):
+        names = ("f1", "f2", "f3", "f4", "blur", "binomial5x3", "binomial5x5")
+        images = [self.filtered("--sobel", name) for name in names]
+        self.assertEqual(len({size for size, _ in images}), 1)
+        self.assertEqual(len({data for _, data in images}), len(names))
+
+    def test_a_filter_has_names_a_number_and_coefficients(self):
+        for words in (("f1", "sobel3", "1,0,-1; 2,0,-2; 1,0,-1"), ("f3", "3", "1,2,1,2,1 x 1,0,-1")):
+            self.assertEqual(len({self.filtered("--sobel", word)[1] for word in words}), 1, words)
+
+    def test_json_says_what_was_computed_and_where(self):
+        done = run("filter", str(self.PHOTO), "--sobel", "3", "--device", "cpu", "--json", "--out", str(self.out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertEqual((told["filter"], told["rows"], told["columns"], told["device"]), ("f3", 5, 3, "cpu"))
+        self.assertEqual(told["weights"], [1, 0, -1, 2, 0, -2, 1, 0, -1, 2, 0, -2, 1, 0, -1])
+        self.assertEqual(told["operation"], "sobel")
+
+    def test_a_gpu_gives_the_same_image(self):
+        """The simulator stands in for the GPU: same kernels, same choice between them, same interface."""
+        small = self.out.with_name("small.png")
+        small.write_bytes((SOURCE / "docs" / "pictures" / "cat.png").read_bytes())
+        for arguments in (["--sobel", "f3"], ["--kernel", "1 1 1; 1 0 1; 1 1 1"]):
+            images = []
+            for device, env in (("cpu", {}), ("cuda", {"STOKER_GPU_LIBRARY": os.environ["STOKER_SIMULATED_GPU"]})):
+                done = run("filter", str(small), *arguments, "--device", device, "--out", str(self.out), env=env)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"computed on {device}", done.stdout)
+                images.append(self.out.read_bytes())
+            self.assertEqual(images[0], images[1])
+
+    def test_a_missing_gpu_is_told(self):
+        nothing = {"STOKER_GPU_LIBRARY": str(self.out.with_name("libnothing.so"))}
+        done = run("filter", str(self.PHOTO), "--all", "--device", "cuda", "--out", str(self.out), env=nothing)
+        self.assertEqual(done.returncode, 1)
+        for word in ("libnothing.so", "--device cpu"):
+            self.assertIn(word, done.stderr)
+        done = run("filter", str(self.PHOTO), "--sobel", "f1", "--out", str(self.out), env=nothing)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("computed on cpu (the CUDA kernels cannot be loaded", done.stdout)
 
     def test_all_of_them_side_by_side(self):
-        (width, height), _ = self.filtered("--sobel", "sobel3")
+        (width, height), _ = self.filtered("--sobel", "f1")
         (sheet_width, sheet_height), _ = self.filtered("--all")
         self.assertGreaterEqual(sheet_width, 6 * width)
         self.assertGreater(sheet_height, height)
         self.assertLess(sheet_height, 2 * height)
 
     def test_the_instruction_set_changes_nothing(self):
-        _, expected = self.filtered("--sobel", "sobel5")
+        _, expected = self.filtered("--sobel", "f4")
         for simd in ("reference", "avx2"):
-            done = run("filter", str(self.PHOTO), "--sobel", "sobel5", "--out", str(self.out), env={"STOKER_SIMD": simd})
+            done = run("filter", str(self.PHOTO), "--sobel", "f4", "--out", str(self.out), env={"STOKER_SIMD": simd})
             if done.returncode == 0:
                 self.assertEqual(self.out.read_bytes(), expected, simd)
 
@@ -330,6 +366,12 @@ class Filter(unittest.TestCase):
     def test_mistakes_are_told(self):
         for code, words, arguments in ((1, ["sobel9", "scharr"], ["--sobel", "sobel9"]),
                                        (1, ["rows of 3 and 2"], ["--kernel", "1 2 3; 4 5; 6 7 8"]),
+                                       (1, ["from 1 to 4", '"5"'], ["--sobel", "5"]),
+                                       (1, ["odd number", "4 numbers in the row"], ["--sobel", "1,2,1 x 1,0,0,-1"]),
+                                       (1, ["numbers", '"two"'], ["--sobel", "1,two,1 x 1,0,-1"]),
+                                       (1, ["at most 99", "101"], ["--sobel", "1" + ",1" * 100 + " x 1,0,-1"]),
+                                       (1, ["1000000", '"1e9"'], ["--sobel", "1 0 1e9"]),
+                                       (2, ["--device"], ["--all", "--device", "gpu"]),
                                        (2, ["one of"], []), (2, ["one of"], ["--all", "--sobel", "sobel3"])):
             done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out))
             self.assertEqual(done.returncode, code, done.stderr)
@@ -342,10 +384,11 @@ class Filter(unittest.TestCase):
 
 
 class BenchKernels(unittest.TestCase):
+    SMALL = ["bench", "kernels", "--sizes", "64", "--kernels", "3,5", "--threads", "1,2", "--seconds", "0", "--matrix", "50"]
+
     def test_prints_a_table_and_writes_figures_and_a_plot(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = run("bench", "kernels", "--sizes", "64", "--kernels", "3,5", "--threads", "1,2", "--seconds", "0",
-                       "--out", folder)
+            done = run(*self.SMALL, "--out", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             figures = json.loads(pathlib.Path(folder, "kernels.json").read_text())["figures"]
             self.assertEqual({figure["threads"] for figure in figures}, {1, 2})
@@ -353,6 +396,59 @@ class BenchKernels(unittest.TestCase):
                 self.assertIn(name, done.stdout)
                 self.assertTrue(all(figure["ms"] > 0 for figure in figures if figure["kernel"] == name), name)
             self.assertEqual(pathlib.Path(folder, "kernels.png").read_bytes()[:4], b"\x89PNG")
+
+    def test_json_is_one_object_with_every_way(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(*self.SMALL, "--json", "--device", "cpu", cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])  # no file without --out
+        told = json.loads(done.stdout)
+        self.assertEqual(told["cuda"], {"available": False, "reason": "as asked"})
+        figures = told["figures"]
+        for kernel in ("correlation f32", "sobel f32", "maximum i32", "gram f32"):  # each with its trivial loop
+            methods = {figure["method"] for figure in figures if figure["kernel"] == kernel}
+            self.assertIn("reference", methods, kernel)
+            self.assertGreater(len(methods), 1, kernel)
+        self.assertEqual({figure["filter"] for figure in figures if figure["kernel"] == "sobel u8"}, {"f1", "f2", "f3", "f4"})
+
+    def test_a_gpu_is_measured_beside_the_cpu(self):
+        simulated = {"STOKER_GPU_LIBRARY": os.environ["STOKER_SIMULATED_GPU"]}
+        for device, devices in (("auto", {"cpu", "cuda"}), ("cuda", {"cuda"})):
+            done = run(*self.SMALL, "--json", "--device", device, env=simulated)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(done.stdout)
+            self.assertEqual(told["cuda"], {"available": True, "reason": "simulated GPU"})
+            self.assertEqual({figure["device"] for figure in told["figures"]}, devices)
+            on_gpu = [figure for figure in told["figures"] if figure["device"] == "cuda"]
+            self.assertEqual({figure["kernel"] for figure in on_gpu},
+                             {"correlation f32", "correlation u8", "sobel f32", "sobel u8", "maximum i32", "gram f32"})
+            self.assertTrue(all(figure["ms_with_copies"] > 0 for figure in on_gpu))
+
+    def test_mistakes_are_told(self):
+        done = run("bench", "kernels", "--kernels", "3,4")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("odd", done.stderr)
+        nothing = {"STOKER_GPU_LIBRARY": "/nowhere/libnothing.so"}
+        done = run(*self.SMALL, "--device", "cuda", env=nothing)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("libnothing.so", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(*self.SMALL, "--out", folder, env=nothing)
+        self.assertIn("CUDA: not measured", done.stdout)
+
+
+class Plot(unittest.TestCase):
+    def test_a_lone_column_is_named_after_itself(self):
+        """The legend of workers.csv's seconds says seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, images = pathlib.Path(folder, "workers.csv"), []
+            path.write_text("workers,seconds\n1,8\n2,5\n4,3\n")
+            for names in ([], ["--names", "seconds"], ["--names", "workers"]):
+                done = run("plot", str(path), "-x", "workers", "-y", "seconds", "-o", f"{folder}/plot.png", *names)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                images.append(pathlib.Path(folder, "plot.png").read_bytes())
+            self.assertEqual(images[0], images[1])
+            self.assertNotEqual(images[0], images[2])
 
 
 class Documents(unittest.TestCase):

@@ -2,16 +2,19 @@
 """Our kernels beside scipy and numpy: whole numbers equal, f64 to 1e-12.
 
 Run by ctest with the path of the test program as KERNELS_CAT. Needs `pip install numpy==2.4.6
-scipy==1.17.1`; without them it says so and ends with 77, ctest's "skipped" here.
+scipy==1.17.1 pillow`; without them it says so and ends with 77, ctest's "skipped" here.
 """
 
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 try:
     import numpy as np
+    from PIL import Image
     from scipy.signal import convolve2d
 except ImportError as error:
     print(f"skipped: {error}; pip install numpy==2.4.6 scipy==1.17.1")
@@ -23,7 +26,11 @@ SEED = 20260401
 TYPES = {"f32": (np.float32, np.float32), "f64": (np.float64, np.float64), "i32": (np.int32, np.int32),
          "u8i32": (np.uint8, np.int32), "u8f32": (np.uint8, np.float32), "u8": (np.uint8, np.uint8),
          "i64": (np.int64, np.int64)}
-SOBEL3 = np.array([[1, 0, -1], [2, 0, -2], [1, 0, -1]])
+PICTURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "pictures"
+# R17: the documents' four, by number.
+FILTERS = {1: np.outer([1, 2, 1], [1, 0, -1]), 2: np.outer([3, 10, 3], [1, 0, -1]), 3: np.outer([1, 2, 1, 2, 1], [1, 0, -1]),
+           4: np.outer([1, 2, 1, 2, 1], [1, 0, 0, 0, -1])}
+BLUR = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
 
 
 def convolved(image, kernel):
@@ -148,7 +155,7 @@ class BesideScipy(unittest.TestCase):
         for types in ("f32", "f64", "u8f32"):
             image_type, kernel_type = TYPES[types]
             for shape in ((1, 1), (40, 300), (301, 17)):
-                for filters in (SOBEL3, np.outer([1, 4, 6, 4, 1], [1, 0, -1])):
+                for filters in (*FILTERS.values(), np.outer([1, 4, 6, 4, 1], [1, 0, -1])):
                     image = random_values(random, shape, image_type, True, 99)
                     kernel = filters.astype(kernel_type)
                     gx, gy = convolved(image, kernel), convolved(image, np.ascontiguousarray(kernel.T))
@@ -176,6 +183,55 @@ class BesideScipy(unittest.TestCase):
                 x = random.uniform(-1, 1, shape).astype(TYPES[types][0])
                 jobs.append(Job("gram", types, x, None, x @ x.T, relative * shape[1]))
         self.compare(jobs)
+
+
+class Photograph(unittest.TestCase):
+    """R17: the five images of a photograph, beside scipy's of the same one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name, "out.png")
+
+    def filtered(self, *arguments, photo=PICTURES / "cat.png"):
+        done = subprocess.run([os.environ["STOKER"], "filter", str(photo), *arguments, "--device", "cpu", "--out", str(self.out)],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with Image.open(self.out) as image:
+            return np.array(image)
+
+    @staticmethod
+    def brightness(values, weights, edges):
+        """The image of a filter's values, with the same roundings as filter_picture.h: f32, one after the other."""
+        scale = np.float32(4 if edges else 1) / np.float32(weights[weights > 0].sum())
+        return np.minimum(np.float32(255), np.abs(values) * scale + np.float32(0.5)).astype(np.uint8)
+
+    def expect_scipys(self, photo):
+        grey = self.filtered("--kernel", "1", photo=photo)  # what the program takes for the photograph's grey
+        for number, weights in FILTERS.items():
+            weights = weights.astype(np.float32)
+            gx, gy = convolved(grey, weights), convolved(grey, np.ascontiguousarray(weights.T))
+            # Sums of bytes times whole numbers are exact in f32; squares and root are rounded as ours are.
+            expected = self.brightness(np.sqrt(gx * gx + gy * gy), weights, True)
+            np.testing.assert_array_equal(self.filtered("--sobel", str(number), photo=photo), expected, str(number))
+        weights = BLUR.astype(np.float32)
+        np.testing.assert_array_equal(self.filtered("--sobel", "blur", photo=photo), self.brightness(convolved(grey, weights), weights, False))
+
+    def test_all_five_equal_scipys(self):
+        with Image.open(PICTURES / "cat.png") as photo:
+            np.testing.assert_array_equal(self.filtered("--kernel", "1"), np.array(photo))
+        self.expect_scipys(PICTURES / "cat.png")
+
+    def test_all_five_equal_scipys_of_a_colour_photograph(self):
+        photo = pathlib.Path(os.environ.get("STOKER_TEST_DATA", "."), "photos", "n02002724_black_stork.JPEG")
+        if not photo.is_file():
+            self.skipTest(f"needs {photo}: set STOKER_TEST_DATA")
+        self.expect_scipys(photo)
+
+    def test_the_sheet_in_the_documents_is_what_the_program_draws(self):
+        self.filtered("--all")
+        self.assertEqual(self.out.read_bytes(), (PICTURES / "filters.png").read_bytes(),
+                         "make it anew: stoker filter docs/pictures/cat.png --all --out docs/pictures/filters.png")
 
 
 if __name__ == "__main__":

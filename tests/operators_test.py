@@ -29,6 +29,11 @@ def values():
             assert torch.equal(ops.correlation(image.int(), kernel.int()), expected.int())
             gx, gy = expected, convolved(image, kernel.T)
             assert torch.allclose(ops.sobel(image, kernel), torch.sqrt(gx * gx + gy * gy), rtol=1e-12)
+    for column, row in (((1, 2, 1), (1, 0, -1)), ((3, 10, 3), (1, 0, -1)), ((1, 2, 1, 2, 1), (1, 0, -1)),
+                        ((1, 2, 1, 2, 1), (1, 0, 0, 0, -1))):  # R17: f1 to f4
+        image, kernel = torch.randint(0, 256, (33, 47)), torch.outer(torch.tensor(column), torch.tensor(row)).float()
+        gx, gy = convolved(image.double(), kernel.double()), convolved(image.double(), kernel.T.double())
+        assert torch.allclose(ops.sobel(image.byte(), kernel).double(), torch.sqrt(gx * gx + gy * gy), rtol=1e-6)
     a, b = torch.randint(0, 256, (2, 1000, 1000), dtype=torch.int32)
     assert torch.equal(ops.maximum(a, b), torch.maximum(a, b))
     x = torch.randn(200, 70, dtype=torch.float64)

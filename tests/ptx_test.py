@@ -333,11 +333,16 @@ def correlation():
     print(f"correlation: {len(cases)} kernels and shapes equal numpy's")
 
 
-def run_sobel(letters, tiled, image_shape, filter_shape, omit="", check_races=True):
+# R17: f1 to f4.
+DOCUMENTS_FILTERS = (np.outer([1, 2, 1], [1, 0, -1]), np.outer([3, 10, 3], [1, 0, -1]), np.outer([1, 2, 1, 2, 1], [1, 0, -1]),
+                     np.outer([1, 2, 1, 2, 1], [1, 0, 0, 0, -1]))
+
+
+def run_sobel(letters, tiled, image_shape, filter_shape, omit="", check_races=True, weights=None):
     rng = np.random.default_rng(sum(image_shape))
     source, dtype = KINDS[letters[0]], KINDS[letters[1]]
     image = whole_numbers(rng, image_shape, source)
-    weights = whole_numbers(rng, filter_shape, dtype, -9, 9)
+    weights = whole_numbers(rng, filter_shape, dtype, -9, 9) if weights is None else np.ascontiguousarray(weights, dtype)
     device = Device()
     out, arguments = picture_arguments(device, image, dtype, 0)
     shape = struct.pack("<ii", *filter_shape)
@@ -364,7 +369,11 @@ def sobel():
                                            (True, (3, 5), (1, 7)), (False, (9, 33), (5, 3))):
             actual, expected = run_sobel(letters, tiled, image, filter_shape)
             assert (actual == expected).all(), (letters, tiled, image, filter_shape)
-    print("Sobel: f32, u8, f64, plain and tiled, equal numpy's")
+        for number, weights in enumerate(DOCUMENTS_FILTERS, 1):
+            for tiled in (True, False):
+                actual, expected = run_sobel(letters, tiled, (9, 70), weights.shape, weights=weights)
+                assert (actual == expected).all(), (letters, tiled, number)
+    print("Sobel: f32, u8, f64, plain and tiled, the documents' four filters among them, equal numpy's")
 
 
 def barriers():

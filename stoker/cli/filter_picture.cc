@@ -2,40 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
-#include <fmt/format.h>
+#include <vector>
 
 #include "stoker/core/error.h"
 #include "stoker/kernels/correlation/correlation.h"
+#include "stoker/kernels/sobel/sobel.h"
 
 namespace stoker {
 namespace {
 
-[[noreturn]] void refuse(std::string found) {
-  throw Error({.what = "cannot read the kernel",
-               .expected = "an odd number of rows of an odd number of numbers each",
-               .found = std::move(found),
-               .hint = "write it like \"1 0 -1; 2 0 -2; 1 0 -1\""});
-}
-
-std::vector<float> parse_row(const std::string& text) {
-  std::vector<float> values;
-  const char* place = text.c_str();
-  for (;;) {
-    place += std::strspn(place, " ,\t\n");
-    if (*place == '\0') return values;
-    char* end = nullptr;
-    const float value = std::strtof(place, &end);
-    if (end == place || !std::isfinite(value)) refuse(fmt::format("\"{}\"", place));
-    values.push_back(value);
-    place = end;
-  }
-}
-
-// What a value is multiplied with for the picture.
+// What a value is multiplied with for the image.
 float scale_of(const Plane<const float>& kernel) {
   constexpr float kEdgeBrightness = 4;
   float positive = 0, negative = 0;
@@ -67,44 +43,33 @@ Image to_picture(const std::vector<float>& values, const ImageShape& shape, floa
 
 }  // namespace
 
-KernelText parse_kernel(std::string_view text) {
-  KernelText kernel;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    const std::vector<float> row = parse_row(std::string(text.substr(begin, end - begin)));
-    begin = end + 1;
-    // A semicolon after the last row.
-    if (row.empty() && begin > text.size() && kernel.rows > 0) break;
-    if (kernel.rows > 0 && static_cast<int>(row.size()) != kernel.columns) {
-      refuse(fmt::format("rows of {} and {}", kernel.columns, row.size()));
-    }
-    kernel.columns = static_cast<int>(row.size());
-    ++kernel.rows;
-    kernel.values.insert(kernel.values.end(), row.begin(), row.end());
-  }
-  if (kernel.rows % 2 == 0 || kernel.columns % 2 == 0) {
-    refuse(fmt::format("{} rows of {}", kernel.rows, kernel.columns));
-  }
-  return kernel;
-}
-
-Image correlation_picture(const ImageView& grey, const Plane<const float>& kernel) {
+Image correlation_picture(const ImageView& grey, const Plane<const float>& kernel, cuda::Gpu* gpu) {
   const auto image = plane_of(grey);
   std::vector<float> values(image.size());
-  correlate(Plane<float>(values.data(), image.rows, image.columns), image, kernel);
+  const Plane<float> out(values.data(), image.rows, image.columns);
+  if (gpu != nullptr) {
+    gpu->correlation(out, image, kernel, cuda::Variant::kTiled, 1);
+  } else {
+    correlate(out, image, kernel);
+  }
   return to_picture(values, grey.shape, scale_of(kernel));
 }
 
-Image sobel_picture(const ImageView& grey, const Plane<const float>& filter) {
+Image sobel_picture(const ImageView& grey, const Plane<const float>& filter, cuda::Gpu* gpu) {
   const auto image = plane_of(grey);
   std::vector<float> values(image.size());
-  sobel(Plane<float>(values.data(), image.rows, image.columns), image, filter);
+  const Plane<float> out(values.data(), image.rows, image.columns);
+  if (gpu != nullptr) {
+    gpu->sobel(out, image, filter, cuda::Variant::kTiled, 1);
+  } else {
+    sobel(out, image, filter);
+  }
   return to_picture(values, grey.shape, scale_of(filter));
 }
 
-Image filter_picture(const ImageView& grey, const NamedFilter& filter) {
-  return filter.correlation_only ? correlation_picture(grey, filter.plane())
-                                 : sobel_picture(grey, filter.plane());
+Image filter_picture(const ImageView& grey, const FilterText& filter, cuda::Gpu* gpu) {
+  return filter.correlation_only ? correlation_picture(grey, filter.plane(), gpu)
+                                 : sobel_picture(grey, filter.plane(), gpu);
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// `stoker filter`: pictures of edges, by the Sobel operator or a kernel of one's own.
+// `stoker filter`: images of edges, by the Sobel operator or a kernel of one's own.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,9 +9,12 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/filter_picture.h"
+#include "stoker/cli/json_text.h"
 #include "stoker/core/error.h"
+#include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/png.h"
+#include "stoker/kernels/sobel/sobel.h"
 #include "stoker/report/contact_sheet.h"
 
 namespace stoker {
@@ -22,7 +25,9 @@ struct FilterFlags {
   std::string sobel;
   std::string kernel;
   std::string output = "filter.png";
+  std::string device = "auto";
   bool all = false;
+  bool json = false;
 };
 
 // The decoder does not know the path.
@@ -46,15 +51,46 @@ Image read_grey(const std::string& path) {
   return Image(decoded->pixels);
 }
 
-// The original and the five pictures beside each other, as the documents show them.
-Image all_pictures(const Image& grey, const std::string& title) {
+// "f1 (sobel3)"
+std::string title_of(const NamedFilter& filter) {
+  if (filter.alias.empty()) return std::string(filter.name);
+  return fmt::format("{} ({})", filter.name, filter.alias);
+}
+
+// The original and the five images beside each other, as the documents show them.
+Image all_images(const Image& grey, const std::string& title, cuda::Gpu* gpu) {
   ContactRow row{.label = "", .images = {grey}};
   std::vector<std::string> titles = {"original"};
-  for (const NamedFilter& filter : named_filters()) {
-    row.images.push_back(filter_picture(grey.view(), filter));
-    titles.emplace_back(filter.name);
+  for (const NamedFilter& filter : document_filters()) {
+    row.images.push_back(filter_picture(grey.view(), parse_filter(filter.name), gpu));
+    titles.push_back(title_of(filter));
   }
   return contact_sheet({row}, {.zoom = 1, .title = title, .column_titles = titles});
+}
+
+FilterText filter_of(const FilterFlags& flags) {
+  if (!flags.sobel.empty()) return parse_filter(flags.sobel);
+  FilterText kernel = flags.kernel.empty() ? FilterText() : parse_kernel(flags.kernel);
+  kernel.correlation_only = true;
+  return kernel;
+}
+
+void print_json(const FilterFlags& flags, const FilterText& filter, const Image& image,
+                const cuda::FoundGpu& device) {
+  nlohmann::ordered_json json = {{"image", flags.image},
+                                 {"out", flags.output},
+                                 {"width", image.shape().width},
+                                 {"height", image.shape().height},
+                                 {"device", device.gpu == nullptr ? "cpu" : "cuda"},
+                                 {"device_reason", device.reason}};
+  if (!flags.all) {
+    json["operation"] = filter.correlation_only ? "correlation" : "sobel";
+    if (!filter.name.empty()) json["filter"] = filter.name;
+    json["rows"] = filter.rows;
+    json["columns"] = filter.columns;
+    json["weights"] = filter.values;
+  }
+  fmt::print("{}\n", json_text(json));
 }
 
 void run(const FilterFlags& flags) {
@@ -63,20 +99,21 @@ void run(const FilterFlags& flags) {
     throw CLI::ValidationError("filter", "give one of --sobel, --kernel and --all");
   }
   // Before the image: a mistake in the words costs nothing.
-  const NamedFilter* named = flags.sobel.empty() ? nullptr : &named_filter(flags.sobel);
-  const KernelText kernel = flags.kernel.empty() ? KernelText() : parse_kernel(flags.kernel);
+  const FilterText filter = filter_of(flags);
   const Image grey = read_grey(flags.image);
+  const cuda::FoundGpu device = cuda::choose_gpu(flags.device);
   const std::string name = std::filesystem::path(flags.image).filename().string();
-  const Image picture = flags.all          ? all_pictures(grey, name)
-                        : named != nullptr ? filter_picture(grey.view(), *named)
-                                           : correlation_picture(grey.view(), kernel.plane());
-  write_png(flags.output, picture.view());
-  fmt::print("{}: {} x {}\n", flags.output, picture.shape().width, picture.shape().height);
+  const Image image = flags.all ? all_images(grey, name, device.gpu)
+                                : filter_picture(grey.view(), filter, device.gpu);
+  write_png(flags.output, image.view());
+  if (flags.json) return print_json(flags, filter, image, device);
+  fmt::print("{}: {} x {}, computed on {} ({})\n", flags.output, image.shape().width,
+             image.shape().height, device.gpu == nullptr ? "cpu" : "cuda", device.reason);
 }
 
 std::string filter_names() {
-  std::vector<std::string_view> names;
-  for (const NamedFilter& filter : named_filters()) names.push_back(filter.name);
+  std::vector<std::string> names;
+  for (const NamedFilter& filter : named_filters()) names.push_back(title_of(filter));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -84,16 +121,21 @@ std::string filter_names() {
 
 void add_filter_command(CLI::App& parent) {
   CLI::App* command =
-      parent.add_subcommand("filter", "Write a picture of an image's edges, or of any kernel");
+      parent.add_subcommand("filter", "Write an image of a photograph's edges, or of any kernel");
   auto flags = std::make_shared<FilterFlags>();
   command->add_option("image", flags->image, "a JPEG, PNG or WebP file")->required();
   command->add_option("--sobel", flags->sobel,
                       "sqrt(Gx² + Gy²) of a filter and its transpose: " + filter_names() +
-                          " (blur: the correlation alone)");
+                          "; or 1 to 4; or coefficients, \"1,2,1,2,1 x 1,0,-1\" (column x row) or "
+                          "\"1,0,-1; 2,0,-2; 1,0,-1\" (blur: the correlation alone)");
   command->add_option("--kernel", flags->kernel,
-                      "the correlation with these numbers, \"1 0 -1; 2 0 -2; 1 0 -1\"");
-  command->add_flag("--all", flags->all, "the image and all named filters side by side");
+                      "the correlation with these coefficients, \"1 0 -1; 2 0 -2; 1 0 -1\"");
+  command->add_flag("--all", flags->all, "the image and the documents' five filters side by side");
+  command->add_option("--device", flags->device, "where to compute")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
   command->add_option("-o,--out", flags->output, "the PNG file to write")->capture_default_str();
+  command->add_flag("--json", flags->json, "print one JSON object");
   command->callback([flags] { run(*flags); });
 }
 

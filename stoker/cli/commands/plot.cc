@@ -52,7 +52,10 @@ const std::vector<double>& column(const Table& table, const std::string& name) {
                .hint = did_you_mean(name, columns)});
 }
 
+// Columns of one CSV file are told apart by their names; files and runs by theirs.
 std::string series_name(const Table& table, const std::string& y, const PlotFlags& flags) {
+  const bool lone_file = flags.files.size() == 1 && !fs::is_directory(flags.files.front());
+  if (lone_file && flags.names.empty()) return y;
   if (flags.y.size() == 1) return table.name;
   return flags.files.size() == 1 ? y : fmt::format("{} {}", table.name, y);
 }

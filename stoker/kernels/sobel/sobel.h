@@ -35,20 +35,28 @@ void sobel_reference(const Plane<float>& out, const Plane<const std::uint8_t>& i
 void sobel_reference(const Plane<double>& out, const Plane<const double>& image,
                      const Plane<const double>& filter);
 
-// The filters of the five pictures.
+// The filters of the five images.
 struct NamedFilter {
   std::string_view name;
+  std::string_view alias = {};  // a second name, or ""
   int rows = 0;
   int columns = 0;
-  // True where the picture is |correlation| with this filter alone, not the Sobel operator.
+  // True where the image is |correlation| with this filter alone, not the Sobel operator.
   bool correlation_only = false;
   std::array<float, 25> values = {};  // row by row, the first rows * columns
 
   [[nodiscard]] Plane<const float> plane() const noexcept { return {values.data(), rows, columns}; }
 };
 
-// sobel3, scharr (3, 10, 3), sobel5x3, sobel5, blur (ones around a zero; correlation only).
+// f1 (also sobel3), f2 (also scharr), f3, f4, blur (ones around a zero; correlation only), and two
+// that are not in the documents: binomial5x3 (also sobel5x3), binomial5x5 (also sobel5).
 [[nodiscard]] std::span<const NamedFilter> named_filters();
+
+// The first five of them, in the documents' order.
+[[nodiscard]] std::span<const NamedFilter> document_filters();
+
+// By name or alias; null where there is none.
+[[nodiscard]] const NamedFilter* find_filter(std::string_view name);
 
 // Throws Error that lists the names.
 [[nodiscard]] const NamedFilter& named_filter(std::string_view name);

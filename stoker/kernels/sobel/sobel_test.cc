@@ -1,6 +1,8 @@
 #include "stoker/kernels/sobel/sobel.h"
 
-#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,9 +68,9 @@ TEST(Sobel, DoesNotDependOnThreads) {
   Rng rng({.seed = 7}, 0);
   const Matrix<float> image = random_matrix<float>(601, 703, rng, -1, 1);
   Matrix<float> one(601, 703), more(601, 703);
-  sobel(one.plane(), image.plane(), named_filter("sobel5").plane(), {.threads = 1});
+  sobel(one.plane(), image.plane(), named_filter("f4").plane(), {.threads = 1});
   for (const int threads : {2, 5}) {
-    sobel(more.plane(), image.plane(), named_filter("sobel5").plane(), {.threads = threads});
+    sobel(more.plane(), image.plane(), named_filter("f4").plane(), {.threads = threads});
     EXPECT_EQ(more, one);
   }
 }
@@ -90,13 +92,49 @@ TEST(Sobel, RefusesWrongShapes) {
                Error);
 }
 
-TEST(NamedFilters, AreDerivativesButTheLast) {
-  for (const NamedFilter& filter : named_filters()) {
-    float sum = 0;
-    for (const float value : filter.values) sum += value;
-    EXPECT_EQ(sum, filter.correlation_only ? 8 : 0) << filter.name;
+// The weights in use, and zeros in what is left of the array.
+void expect_weights(std::string_view name, int rows, int columns,
+                    const std::vector<float>& weights) {
+  const NamedFilter& filter = named_filter(name);
+  EXPECT_EQ(filter.rows, rows) << name;
+  EXPECT_EQ(filter.columns, columns) << name;
+  std::vector<float> expected = weights;
+  expected.resize(filter.values.size());
+  EXPECT_THAT(filter.values, testing::ElementsAreArray(expected)) << name;
+}
+
+TEST(NamedFilters, EveryCoefficientIsTheDocuments) {
+  expect_weights("f1", 3, 3, {1, 0, -1, 2, 0, -2, 1, 0, -1});
+  expect_weights("f2", 3, 3, {3, 0, -3, 10, 0, -10, 3, 0, -3});
+  expect_weights("f3", 5, 3, {1, 0, -1, 2, 0, -2, 1, 0, -1, 2, 0, -2, 1, 0, -1});
+  expect_weights("f4", 5, 5,
+                 {1, 0, 0, 0, -1, 2, 0, 0, 0, -2, 1, 0, 0, 0, -1, 2, 0, 0, 0, -2, 1, 0, 0, 0, -1});
+  expect_weights("blur", 3, 3, {1, 1, 1, 1, 0, 1, 1, 1, 1});
+}
+
+TEST(NamedFilters, TheBinomialOnesKeepTheirWeights) {
+  expect_weights("binomial5x3", 5, 3, {1, 0, -1, 4, 0, -4, 6, 0, -6, 4, 0, -4, 1, 0, -1});
+  expect_weights("binomial5x5", 5, 5, {1,   2,  0, -2, -1, 4,  8,  0, -8, -4, 6,  12, 0,
+                                       -12, -6, 4, 8,  0,  -8, -4, 1, 2,  0,  -2, -1});
+}
+
+TEST(NamedFilters, HaveTheirOldNamesToo) {
+  for (const auto& [name, alias] : {std::pair{"f1", "sobel3"},
+                                    {"f2", "scharr"},
+                                    {"binomial5x3", "sobel5x3"},
+                                    {"binomial5x5", "sobel5"}}) {
+    EXPECT_EQ(&named_filter(alias), &named_filter(name));
   }
-  EXPECT_EQ(named_filters().size(), 5U);
+  EXPECT_EQ(find_filter(""), nullptr);  // filters without a second name do not answer to none
+}
+
+TEST(NamedFilters, TheDocumentsAreFourAndTheBlur) {
+  std::vector<std::string_view> names;
+  for (const NamedFilter& filter : document_filters()) {
+    names.push_back(filter.name);
+    EXPECT_EQ(filter.correlation_only, filter.name == "blur");
+  }
+  EXPECT_THAT(names, testing::ElementsAre("f1", "f2", "f3", "f4", "blur"));
 }
 
 TEST(NamedFilters, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
