@@ -38,7 +38,13 @@ class Kernels(unittest.TestCase):
             return list(csv.DictReader(file))
 
     def test_every_way_and_the_reports_figures(self):
-        text = self.tables(STOKER_GPU_LIBRARY=os.environ["STOKER_SIMULATED_GPU"])
+        page = self.out.with_name("page.md")
+        page.write_text("before\n<!-- experiments/kernels -->\nold\n<!-- end of experiments/kernels -->\nafter\n")
+        text = self.tables("--publish", str(page), STOKER_GPU_LIBRARY=os.environ["STOKER_SIMULATED_GPU"])
+        published = page.read_text(encoding="utf-8")
+        self.assertIn(text.strip(), published)
+        self.assertNotIn("old", published)
+        self.assertTrue(published.startswith("before\n") and published.endswith("after\n"))
         for words in ("trivial loop, interpreted (Python)", "trivial loop, compiled (C++)", "numpy", "CUDA, one block of 1024 threads",
                       "CUDA, one thread a value, blocks of 1000", "scaled by n³", "40 times"):
             self.assertIn(words, text)
@@ -54,6 +60,11 @@ class Kernels(unittest.TestCase):
         self.assertLessEqual({"interpreted", "reference", "scipy", "tiled"}, methods["correlation f32"])
         for name in ("kernels.png", "maximum.png", "speedups.png", "filters.png"):
             self.assertEqual((self.out / name).read_bytes()[:4], b"\x89PNG", name)
+
+    def test_the_page_of_experiments_has_a_place_for_the_tables(self):
+        page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+        self.assertIn("<!-- experiments/kernels -->\n", page)
+        self.assertIn("<!-- end of experiments/kernels -->\n", page.partition("<!-- experiments/kernels -->\n")[2])
 
     def test_what_is_missing_is_told(self):
         """A Python without packages, and no GPU."""
