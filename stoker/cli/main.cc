@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/commands/devices.h"
 #include "stoker/cli/openmp_wait.h"
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
@@ -41,6 +42,7 @@ int run(int argc, char** argv) {
   stoker::add_predict_command(app);
   stoker::add_export_command(app);
   stoker::add_sweep_command(app);
+  stoker::add_devices_command(app);
 #endif
   stoker::add_report_command(app);
   stoker::add_doctor_command(app);

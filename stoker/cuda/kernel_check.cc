@@ -1,10 +1,11 @@
-// For scripts/gpu_check: every kernel on the GPU against its reference, then time tables. Without a
-// GPU it says so and ends with 3; 1 where a result differs.
+// Every kernel on the GPU against its reference, then time tables. In a library of its own
+// (kernel_check.h), which is loaded only where there is a GPU.
+#include "stoker/cuda/kernel_check.h"
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -69,30 +70,21 @@ class Matrix {
   T* device_ = nullptr;
 };
 
-struct Tally {
-  int equal = 0;
-  int different = 0;
-};
-
 // Fills out with 77 on the GPU, runs, and compares with what `reference` leaves in out on the host.
 template <class T>
-void compare(Tally& tally, const std::string& what, Matrix<T>& out,
+void compare(KernelCheck& tally, const std::string& what, Matrix<T>& out,
              const std::function<void()>& reference, const std::function<void()>& launch) {
   reference();
   const auto size = out.values().size() * sizeof(T);
   check(cudaMemset(out.device().data, 77, size), "filling");
   launch();
   check(cudaDeviceSynchronize(), what.c_str());
-  if (out.download() == out.values()) {
-    ++tally.equal;
-    return;
-  }
-  ++tally.different;
-  fmt::print("DIFFERENT: {}\n", what);
+  ++tally.compared;
+  if (out.download() != out.values()) tally.different.push_back(what);
 }
 
 template <class In, class T>
-void check_correlation(Tally& tally, const char* types, int rows, int columns, int down,
+void check_correlation(KernelCheck& tally, const char* types, int rows, int columns, int down,
                        int across) {
   Matrix<In> image(rows, columns, 1);
   Matrix<T> kernel(down, across, 2), out(rows, columns, 3);
@@ -115,7 +107,8 @@ void check_correlation(Tally& tally, const char* types, int rows, int columns, i
 }
 
 template <class In, class T>
-void check_sobel(Tally& tally, const char* types, int rows, int columns, int down, int across) {
+void check_sobel(KernelCheck& tally, const char* types, int rows, int columns, int down,
+                 int across) {
   Matrix<In> image(rows, columns, 1);
   Matrix<T> filter(down, across, 2), out(rows, columns, 3);
   const auto name = fmt::format("Sobel {} {}×{} filter {}×{}", types, rows, columns, down, across);
@@ -133,7 +126,7 @@ void check_sobel(Tally& tally, const char* types, int rows, int columns, int dow
 }
 
 template <class T>
-void check_maximum(Tally& tally, const char* type, int rows, int columns) {
+void check_maximum(KernelCheck& tally, const char* type, int rows, int columns) {
   Matrix<T> a(rows, columns, 1), b(rows, columns, 2), out(rows, columns, 3);
   for (const Variant variant : {Variant::kPlain, Variant::kTiled}) {
     compare<T>(
@@ -147,7 +140,7 @@ void check_maximum(Tally& tally, const char* type, int rows, int columns) {
 }
 
 template <class T>
-void check_gram(Tally& tally, const char* type, int rows, int columns) {
+void check_gram(KernelCheck& tally, const char* type, int rows, int columns) {
   Matrix<T> x(rows, columns, 1), out(rows, rows, 2);
   for (const Variant variant : {Variant::kPlain, Variant::kTiled}) {
     compare<T>(
@@ -157,8 +150,7 @@ void check_gram(Tally& tally, const char* type, int rows, int columns) {
   }
 }
 
-Tally check_all() {
-  Tally tally;
+void check_all(KernelCheck& tally) {
   const std::pair<int, int> shapes[] = {{1, 1},    {1, 1000},  {1000, 1}, {5, 4},
                                         {33, 129}, {240, 321}, {512, 512}};
   const std::pair<int, int> kernels[] = {{1, 1}, {3, 3},   {5, 5},   {7, 7}, {5, 3},
@@ -181,7 +173,6 @@ Tally check_all() {
     check_gram<float>(tally, "f32", rows, std::min(columns, 300));
     check_gram<double>(tally, "f64", rows, std::min(columns, 300));
   }
-  return tally;
 }
 
 double median(std::vector<double> values) {
@@ -224,58 +215,73 @@ double device_ms(const std::function<void()>& launch, int rounds = 50) {
   return median(times);
 }
 
-void row(const std::string& what, double ms, double base) {
-  fmt::print("| {} | {:.4f} | {:.1f} |\n", what, ms, base / ms);
-}
+// Markdown that grows.
+class Tables {
+ public:
+  template <typename... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+  void row(const std::string& what, double ms, double base) {
+    add("| {} | {:.4f} | {:.1f} |\n", what, ms, base / ms);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
 
-void maximum_table() {
+ private:
+  std::string text_;
+};
+
+void maximum_table(Tables& tables) {
   using T = std::int32_t;
   Matrix<T> a(1000, 1000, 1), b(1000, 1000, 2), out(1000, 1000, 3);
   const Plane<const T> host_a = a.host(), host_b = b.host(), device_a = a.device(),
                        device_b = b.device();
-  fmt::print(
+  tables.add(
       "\nR14: maximum of two 1000×1000 matrices, i32\n\n| way | ms | times the plain loop "
       "|\n|---|---|---|\n");
   const double base = host_ms([&] { maximum_reference(out.host(), host_a, host_b); });
-  row("CPU, plain loop, compiled", base, base);
+  tables.row("CPU, plain loop, compiled", base, base);
   for (const int threads : {1, 2, 4, 8}) {
-    row(fmt::format("CPU, SIMD, {} threads", threads),
-        host_ms([&] { maximum(out.host(), host_a, host_b, {.threads = threads}); }, 31), base);
+    tables.row(fmt::format("CPU, SIMD, {} threads", threads),
+               host_ms([&] { maximum(out.host(), host_a, host_b, {.threads = threads}); }, 31),
+               base);
   }
-  row("GPU, 1000 blocks of 1000 threads", device_ms([&] {
-        launch_maximum<T>(out.device(), device_a, device_b, Variant::kPlain, nullptr);
-      }),
-      base);
-  row("GPU, 16 bytes a thread", device_ms([&] {
-        launch_maximum<T>(out.device(), device_a, device_b, Variant::kTiled, nullptr);
-      }),
-      base);
-  row("GPU, with both copies there and one back", host_ms([&] {
-        a.upload();
-        b.upload();
-        launch_maximum<T>(out.device(), device_a, device_b, Variant::kTiled, nullptr);
-        (void)out.download();
-      }),
-      base);
+  tables.row("GPU, 1000 blocks of 1000 threads", device_ms([&] {
+               launch_maximum<T>(out.device(), device_a, device_b, Variant::kPlain, nullptr);
+             }),
+             base);
+  tables.row("GPU, 16 bytes a thread", device_ms([&] {
+               launch_maximum<T>(out.device(), device_a, device_b, Variant::kTiled, nullptr);
+             }),
+             base);
+  tables.row("GPU, with both copies there and one back", host_ms([&] {
+               a.upload();
+               b.upload();
+               launch_maximum<T>(out.device(), device_a, device_b, Variant::kTiled, nullptr);
+               (void)out.download();
+             }),
+             base);
 }
 
-void gram_table() {
+void gram_table(Tables& tables) {
   Matrix<float> x(1000, 1000, 1), out(1000, 1000, 2);
   const Plane<const float> host = x.host(), device = x.device();
-  fmt::print(
+  tables.add(
       "\nR15: X·Xᵀ, 1000×1000, f32\n\n| way | ms | times the three loops |\n|---|---|---|\n");
   const double base = host_ms([&] { gram_reference(out.host(), host); }, 1);
-  row("CPU, three loops, compiled", base, base);
-  row("CPU, blocked, all threads", host_ms([&] { gram(out.host(), host); }), base);
-  row("GPU, one block of 1024 threads",
+  tables.row("CPU, three loops, compiled", base, base);
+  tables.row("CPU, blocked, all threads", host_ms([&] { gram(out.host(), host); }), base);
+  tables.row(
+      "GPU, one block of 1024 threads",
       device_ms([&] { launch_gram<float>(out.device(), device, Variant::kPlain, nullptr); }, 3),
       base);
-  row("GPU, tiled, half of the work",
-      device_ms([&] { launch_gram<float>(out.device(), device, Variant::kTiled, nullptr); }), base);
+  tables.row("GPU, tiled, half of the work",
+             device_ms([&] { launch_gram<float>(out.device(), device, Variant::kTiled, nullptr); }),
+             base);
 }
 
-void correlation_table() {
-  fmt::print(
+void correlation_table(Tables& tables) {
+  tables.add(
       "\nR18: correlation, f32, ms (GPU: data there already)\n\n"
       "| size | kernel | CPU plain | CPU best | GPU one thread a pixel | GPU tiled | GPU Sobel | "
       "CPU best / GPU tiled |\n"
@@ -307,44 +313,46 @@ void correlation_table() {
                                                                out.device(), device, taps, nullptr);
                                                          },
                                                          20));
-      fmt::print("| {0}² | {1}×{1} | {2} | {3:.3f} | {4:.4f} | {5:.4f} | {6} | {7:.1f} |\n", size,
+      tables.add("| {0}² | {1}×{1} | {2} | {3:.3f} | {4:.4f} | {5:.4f} | {6} | {7:.1f} |\n", size,
                  side, plain > 0 ? fmt::format("{:.2f}", plain) : "–", best, pixel, tiled, sobel,
                  best / tiled);
     }
   }
 }
 
-int run() {
+void check_on(int index, KernelCheck& result) {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess || devices == 0) {
-    fmt::print("no CUDA device: {}\nNothing ran on a GPU.\n",
-               error == cudaSuccess ? "the driver sees none" : cudaGetErrorString(error));
-    return 3;
+    result.problem =
+        fmt::format("no CUDA device: {}",
+                    error == cudaSuccess ? "the driver sees none" : cudaGetErrorString(error));
+    return;
   }
+  check(cudaSetDevice(index), "choosing the device");
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "asking for the device");
-  fmt::print("{}, sm_{}{}, {} multiprocessors\n", properties.name, properties.major,
+  check(cudaGetDeviceProperties(&properties, index), "asking for the device");
+  check_all(result);
+  if (!result.different.empty()) return;
+  Tables tables;
+  tables.add("{}, sm_{}{}, {} multiprocessors\n", properties.name, properties.major,
              properties.minor, properties.multiProcessorCount);
-  const Tally tally = check_all();
-  fmt::print("{} comparisons on the GPU: {} equal, {} different\n", tally.equal + tally.different,
-             tally.equal, tally.different);
-  if (tally.different > 0) return 1;
-  fmt::print("all kernels equal their references on the GPU\n");
-  maximum_table();
-  gram_table();
-  correlation_table();
-  return 0;
+  maximum_table(tables);
+  gram_table(tables);
+  correlation_table(tables);
+  result.tables = tables.text();
 }
 
 }  // namespace
-}  // namespace stoker::cuda
 
-int main() {
+extern "C" void stoker_check_cuda_kernels(int index, KernelCheck& result) {
   try {
-    return stoker::cuda::run();
+    check_on(index, result);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_check: %s\n", error.what());
-    return 1;
+    result.problem = error.what();
   }
 }
+
+static_assert(std::is_same_v<decltype(stoker_check_cuda_kernels), CheckCudaKernels>);
+
+}  // namespace stoker::cuda
