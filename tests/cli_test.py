@@ -239,6 +239,22 @@ class Split(unittest.TestCase):
             self.assertIn("would mix", self.split("--as", kind, code=1))
             shutil.rmtree(self.out)
 
+    def test_a_new_relative_name_is_beside_the_data(self):
+        self.out.parent.mkdir(exist_ok=True)
+        for kind in ("copies", "links", "list"):
+            for name in (f"new-{kind}", f"deep/new/{kind}"):
+                done = run("split", str(PLATES.resolve() / "train"), "--as", kind, "--out", name, cwd=self.out.parent)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                made = self.out.parent / name
+                self.assertEqual(sum(1 for path in made.rglob("*.jpg")), 0 if kind == "list" else 40)
+                self.assertTrue((made / ("val.txt" if kind == "list" else "val")).exists())
+        inside = run("split", "data", "--as", "copies", "--out", "data/new", cwd=self.copy_of_plates())
+        self.assertIn("into the folder that it divides", inside.stderr)
+
+    def copy_of_plates(self):
+        shutil.copytree(PLATES / "train", self.out.parent / "data")
+        return self.out.parent
+
     def test_fraction_follows_the_seed(self):
         self.split("--fraction", "0.25", "--stratified", "--seed", "3")
         first = self.read("val.txt")

@@ -44,6 +44,8 @@ class SameRun(Case):
             together = self.run_with(count, MLP, f"mlp-{count}")
             self.assertEqual(facts(together)["samples_digest"], facts(alone)["samples_digest"])
             self.assertEqual(figures(together), figures(alone))
+            self.assertEqual(facts(together)["test"]["samples"], 10000)
+            self.assertAlmostEqual(facts(together)["test"]["top1"], facts(alone)["test"]["top1"], delta=0.001)
             gap = distance(together, alone)
             print(f"mlp, {count} ranks, {facts(alone)['steps']} steps: weights differ by {gap:.1e}")
             self.assertLess(gap, 1e-5)
@@ -56,11 +58,12 @@ class SameRun(Case):
 
     def exact_evaluation(self, folder):
         """What 4 ranks found together is what one process finds with the same weights."""
-        done = subprocess.run([STOKER, "eval", "--data", "mnist", "--weights", folder / "weights/last.safetensors", "--json"],
+        done = subprocess.run([STOKER, "eval", "--data", "mnist", "--split", "val", "--weights",
+                               folder / "weights/last.safetensors", "--json"],
                               capture_output=True, text=True, check=True, timeout=120)
         alone = __import__("json").loads(done.stdout)
         together = table(folder)[-1]
-        self.assertEqual(alone["samples"], 10000)
+        self.assertEqual(alone["samples"], 6000)
         self.assertEqual(f"{alone['top1']:.6f}", together["val_top1"])
         self.assertEqual(f"{alone['loss']:.6f}", together["val_loss"])
 

@@ -80,11 +80,14 @@ class Report(Case):
         self.assertEqual(len(page.all("img")), 24 + 24 + 2 * 16)
         with open(self.a / "results.csv", encoding="utf-8") as file:
             top1 = float(list(csv.DictReader(file))[-1]["val_top1"])
-        self.assertIn(f"<b>{100 * top1:.2f} %</b><span>last top-1</span>", page.text)
+        self.assertIn(f"<b>{100 * top1:.2f} %</b><span>last validation top-1</span>", page.text)
+        test = json.loads((self.a / "run.json").read_text(encoding="utf-8"))["test"]
+        self.assertIn(f"<b>{100 * test['top1']:.2f} %</b><span>test top-1, weights of epoch {test['epoch']}</span>",
+                      page.text)
 
     def test_the_confusion_matrix_is_that_of_eval(self):
-        found = json.loads(must("eval", "--data", "fashion-mnist", "--weights", self.a / "weights/last.safetensors",
-                                "--json").stdout)
+        found = json.loads(must("eval", "--data", "fashion-mnist", "--split", "val", "--weights",
+                                self.a / "weights/last.safetensors", "--json").stdout)
         page = (self.a / "report.html").read_text(encoding="utf-8")
         cells = re.search(r'<table class="confusion">.*?<tbody>(.*?)</tbody>', page, re.DOTALL).group(1)
         counts = [int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", cells)]

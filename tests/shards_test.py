@@ -208,7 +208,7 @@ class Training(Case):
 
     def test_fashion_mnist_and_plates_train_to_the_same_weights_from_s3(self):
         for name, data, words in (("plates", WORK / "lists", ["--model", "cnn:8,16", "--aa", "resize(32,32)", "-b", 8]),
-                                  ("fashion", "fashion-mnist", ["--model", "mlp:784,32,10", "-b", 128])):
+                                  ("fashion", "fashion-mnist", ["--model", "mlp:784,32,10", "-b", 128, "--val-fraction", 0.2])):
             run("shard", data, "--out", WORK / name, "--shard-size", "4MB")
             run("shard", data, "--out", f"s3://bucket/{name}", "--shard-size", "4MB", **s3_environment(self.s3))
             weights = []

@@ -78,8 +78,10 @@ class Defaults(Case):
         seconds = time.monotonic() - begin
         folder = self.output / "mnist-mlp"
         accuracy = float(rows(folder)[-1]["val_top1"])
-        print(f"top-1 {accuracy:.4f} after {seconds:.1f} s")
+        test = json.loads((folder / "run.json").read_text(encoding="utf-8"))["test"]
+        print(f"top-1 {accuracy:.4f}, of the test {test['top1']:.4f}, after {seconds:.1f} s")
         self.assertGreater(accuracy, 0.95)
+        self.assertGreater(test["top1"], 0.95)
         self.assertLess(seconds, 60)
         for word in ("device     cpu", "threads    ", "best       epoch"):
             self.assertIn(word, done.stdout)
@@ -87,13 +89,18 @@ class Defaults(Case):
                      "train_batch0.png", "confusion_matrix.png"):
             self.assertTrue((folder / name).stat().st_size > 0, name)
         self.assertEqual(done.stdout, (folder / "log.txt").read_text(encoding="utf-8"))
-        self.check_eval(folder, accuracy)
+        self.check_eval(folder, accuracy, test)
         self.check_predict(folder, accuracy)
 
-    def check_eval(self, folder, accuracy):
-        found = json.loads(must("eval", "--data", "mnist", "--weights", folder / "weights/last.safetensors",
+    def check_eval(self, folder, accuracy, test):
+        val = json.loads(must("eval", "--data", "mnist", "--weights", folder / "weights/last.safetensors", "--split",
+                              "val", "--json").stdout)
+        self.assertAlmostEqual(val["top1"], accuracy, places=5)
+        self.assertEqual(val["samples"], 6000)
+        found = json.loads(must("eval", "--data", "mnist", "--weights", folder / "weights/best.safetensors",
                                 "--json").stdout)
-        self.assertAlmostEqual(found["top1"], accuracy, places=5)
+        self.assertAlmostEqual(found["top1"], test["top1"], places=5)
+        self.assertEqual(found["split"], "test")
         self.assertEqual(found["samples"], 10000)
         self.assertEqual(sum(found["confusion"]), 10000)
         self.assertGreaterEqual(found["top5"], found["top1"])
@@ -456,7 +463,7 @@ class Recipes(Case):
         average = self.train("average", "--epochs", "2", "--model-ema", "--model-ema-decay", "0.9")
         self.assertEqual([row["train_loss"] for row in rows(plain)], [row["train_loss"] for row in rows(average)])
         self.assertNotEqual(weights(plain), weights(average))
-        done = must("eval", "mnist", "--weights", average / "weights" / "last.safetensors", "--json")
+        done = must("eval", "mnist", "--split", "val", "--weights", average / "weights" / "last.safetensors", "--json")
         self.assertAlmostEqual(json.loads(done.stdout)["top1"], float(rows(average)[-1]["val_top1"]), places=6)
 
     def test_bfloat16_learns_too(self):
@@ -491,7 +498,8 @@ class Recipes(Case):
         self.assertEqual(int(checkpoints(folder)[-1].stem.split("-")[1]), 30)
         top1 = [float(row["val_top1"]) for row in rows(folder)]
         for which, expected in (("last", top1[-1]), ("best", max(top1))):
-            done = must("eval", "mnist", "--weights", folder / "weights" / f"{which}.safetensors", "--json")
+            done = must("eval", "mnist", "--split", "val", "--weights", folder / "weights" / f"{which}.safetensors",
+                        "--json")
             self.assertAlmostEqual(json.loads(done.stdout)["top1"], expected, places=6)
 
 

@@ -13,7 +13,7 @@ namespace stoker {
 void DataFlags::add_to(CLI::App& command) {
   command.add_option("--data", data, data_help())->required();
   command.add_option("--split", split, "which part of it")
-      ->check(CLI::IsMember({"train", "test"}))
+      ->check(CLI::IsMember(split_names()))
       ->capture_default_str();
   command
       .add_option("--aa", policy,
@@ -26,7 +26,7 @@ void DataFlags::add_to(CLI::App& command) {
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
-  return open_data(data, split == "train" ? Split::kTrain : Split::kJudged,
+  return open_data(data, parse_split(split),
                    {.pictures = {.limits = limits}, .shards = shards.options()});
 }
 

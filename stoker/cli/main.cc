@@ -4,15 +4,29 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <string>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/commands/devices.h"
+#include "stoker/cli/error_message.h"
 #include "stoker/cli/openmp_wait.h"
+#ifdef STOKER_TRAINER
+#include "stoker/cli/torch_errors.h"
+#endif
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
 
 namespace {
+
+// Errors of libraries become ours where they say what a user can do.
+void in_words_for_users(const std::function<void()>& action) {
+#ifdef STOKER_TRAINER
+  stoker::in_our_words(action);
+#else
+  action();
+#endif
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Trains image classifiers and keeps the device fed.", "stoker");
@@ -57,7 +71,7 @@ int run(int argc, char** argv) {
   stoker::add_completion_command(app);
   stoker::add_man_command(app, STOKER_VERSION);
   try {
-    app.parse(argc, argv);
+    in_words_for_users([&] { app.parse(argc, argv); });
     if (std::fflush(stdout) != 0) {
       throw stoker::Error({.what = "cannot write the output", .found = std::strerror(errno)});
     }
@@ -86,7 +100,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "stoker: %s\n", error.what());
+    std::fprintf(stderr, "stoker: %s\n", stoker::error_message(error).c_str());
     return 1;
   }
 }

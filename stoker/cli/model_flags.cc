@@ -5,7 +5,7 @@
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/place_model.h"
 #include "stoker/core/error.h"
-#include "stoker/data/catalog.h"
+#include "stoker/data/training_parts.h"
 
 namespace stoker {
 namespace {
@@ -28,6 +28,16 @@ void add_views(EvaluateOptions& options, const ModelFlags& flags) {
   options.more_views.assign(flags.views - 1, policy);
 }
 
+EvaluationPart open_part(const ModelFlags& flags, const ModelCard& card) {
+  std::optional<Split> split;
+  if (!flags.split.empty()) split = parse_split(flags.split);
+  std::optional<Division> division;
+  if (!card.division.empty()) division = parse_division(card.division, flags.weights);
+  return open_evaluation_part(
+      flags.data, split, division,
+      {.pictures = {.limits = flags.limits}, .shards = flags.shards.options()});
+}
+
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& command) {
@@ -38,9 +48,11 @@ void ModelFlags::add_to(CLI::App& command) {
           "model file, e.g. runs/NAME/weights/best.safetensors; or others' weights, with --model")
       ->required();
   published.add_to(command);
-  command.add_option("--split", split, "which part of the data")
-      ->check(CLI::IsMember({"train", "test"}))
-      ->capture_default_str();
+  command
+      .add_option("--split", split,
+                  "part of the data; not given: test, else val, else all. train and val of data "
+                  "that a run divided are that run's")
+      ->check(CLI::IsMember(split_names()));
   command
       .add_option("-b,--batch-size", evaluate.batch_size,
                   "samples a batch; 0: 256 small pictures or 32 photographs")
@@ -64,12 +76,13 @@ void ModelFlags::add_to(CLI::App& command) {
 }
 
 ModelAndData open_model_and_data(const ModelFlags& flags) {
-  ModelAndData opened{
-      .loaded = flags.published.load(flags.weights),
-      .source = open_data(flags.data, flags.split == "train" ? Split::kTrain : Split::kJudged,
-                          {.pictures = {.limits = flags.limits}, .shards = flags.shards.options()}),
-      .options = flags.evaluate,
-      .device = {}};
+  LoadedModel loaded = flags.published.load(flags.weights);
+  EvaluationPart part = open_part(flags, loaded.card);
+  ModelAndData opened{.loaded = std::move(loaded),
+                      .source = std::move(part.source),
+                      .options = flags.evaluate,
+                      .part = std::move(part.name),
+                      .device = {}};
   const ModelCard& card = opened.loaded.card;
   opened.options.policy = Policy::parse(card.preprocessing.framing);
   check_image_shape(card, sample_shape(*opened.source, opened.options.policy), flags.weights);

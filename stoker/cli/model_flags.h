@@ -17,7 +17,7 @@ namespace stoker {
 struct ModelFlags {
   std::string data, weights;
   PublishedFlags published;
-  std::string split = "test";
+  std::string split;        // empty: test, else val, else all
   std::uint32_t views = 1;  // test-time augmentation
   std::string view_policy = "hflip(1)";
   DecodeLimits limits;
@@ -34,6 +34,7 @@ struct ModelAndData {
   LoadedModel loaded;
   std::shared_ptr<const Source> source;
   EvaluateOptions options;
+  std::string part;    // of the data: "test", "val", "all"
   std::string device;  // with the reason
 };
 // Throws Error where shape or class names of the data are not the model's; class names that the

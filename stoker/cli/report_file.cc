@@ -142,6 +142,13 @@ FeedFacts feed_of(const Json& json) {
   return feed;
 }
 
+TestFacts test_of(const Json& json) {
+  return {.top1 = number_at(json, "top1"),
+          .loss = number_at(json, "loss"),
+          .samples = integer_at(json, "samples", 0),
+          .epoch = integer_at(json, "epoch", 0)};
+}
+
 void read_facts(RunReport& run, const fs::path& path) {
   const Json json = read_json(path);
   const Json data = part_of(json, "data");
@@ -153,9 +160,11 @@ void read_facts(RunReport& run, const fs::path& path) {
     run.class_names.push_back(name.is_string() ? name.get<std::string>() : "?");
   }
   run.feed = feed_of(part_of(json, "feed"));
+  run.test = test_of(part_of(json, "test"));
   const double samples = number_at(json, "epoch_samples");
   if (samples > 0) run.epoch_samples = samples;
   add_facts(run, "Data", data);
+  add_facts(run, "Test at the end", part_of(json, "test"));
   add_facts(run, "Network", part_of(json, "model"));
   add_facts(run, "Run", chosen(json, {"state", "started", "ended", "steps", "seed"}));
   add_facts(run, "Machine", part_of(json, "machine"));

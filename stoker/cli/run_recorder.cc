@@ -121,6 +121,28 @@ void RunRecorder::note_settings(const std::string& yaml) {
   events_->add_text("settings", 0, markdown);
 }
 
+void RunRecorder::note_test(const FinalTest& test, std::uint64_t step) {
+  const MetricsResult& m = test.metrics;
+  Json json = {{"data", test.origin},
+               {"weights", "best"},
+               {"epoch", test.epoch + 1},
+               {"samples", m.samples},
+               {"top1", finite(m.top1)},
+               {fmt::format("top{}", test.top_k), finite(m.top_k)},
+               {"loss", finite(m.loss)},
+               {"macro_f1", finite(m.macro_f1)},
+               {"ece", finite(m.calibration_error)}};
+  facts_["test"] = json;
+  facts_.save();
+  if (events_) {
+    events_->add_scalar("top1/test", static_cast<std::int64_t>(step), m.top1);
+    events_->add_scalar("loss/test", static_cast<std::int64_t>(step), m.loss);
+  }
+  Json line = {{"event", "test"}};
+  line.update(json);
+  write_line(line);
+}
+
 void RunRecorder::note_end(const std::string& how, const State& result) {
   facts_["state"] = how;
   facts_["ended"] = utc_time();

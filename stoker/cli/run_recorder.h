@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/cli/final_test.h"
 #include "stoker/cli/prediction_file.h"
 #include "stoker/cli/record_options.h"
 #include "stoker/cli/run_facts.h"
@@ -34,6 +35,8 @@ class RunRecorder final : public Observer {
   void note(const nlohmann::ordered_json& facts);
   // The text of the settings, for TensorBoard.
   void note_settings(const std::string& yaml);
+  // Of the run's end, before note_end().
+  void note_test(const FinalTest& test, std::uint64_t step);
   // "finished", "ended early", "stopped"; with the digests of the weights.
   void note_end(const std::string& state, const State& result);
 

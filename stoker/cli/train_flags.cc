@@ -35,17 +35,9 @@ T number_of(const std::string& text, const char* flag, T least, T most) {
 void add_data_flags(CLI::App& command, TrainFlags& flags) {
   command
       .add_option("--data", flags.data,
-                  data_help() + "; its validation or test part is what the val phase takes")
+                  data_help() + "; its test part is evaluated once, at the end")
       ->capture_default_str();
-  command
-      .add_option("--val-data", flags.validation_data,
-                  "other data for the val phase, as for --data")
-      ->capture_default_str();
-  command
-      .add_option("--val-every", flags.validation_every,
-                  "of pictures without a validation part, every N-th of each class validates; 0: "
-                  "such data is an error")
-      ->capture_default_str();
+  flags.validation.add_to(command);
   command
       .add_option("--aa", flags.policy,
                   "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
@@ -259,6 +251,7 @@ void TrainFlags::resolve() {
   require_given(data, "data",
                 fmt::format("a data set, e.g. --data {}", known_data_names().front()));
   require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
+  validation.check();
   optimiser.kind = parse_optimiser_kind(opt);
   if (batch_size != "auto") {
     constexpr std::uint32_t kMostSamples = 1 << 24;

@@ -14,16 +14,17 @@
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/record_options.h"
 #include "stoker/cli/shard_flags.h"
+#include "stoker/cli/validation_flags.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/train/options.h"
 
 namespace stoker {
 
 struct TrainFlags {
-  std::string data, validation_data, model;
+  std::string data, model;
+  ValidationFlags validation;
   std::string policy = "none", validation_policy = "auto";
   std::uint64_t train_samples = 0;
-  std::uint32_t validation_every = 0;
   std::string recipe, pretrained;
   std::string freeze = "none", features = "fresh";
   std::string class_weights = "none", sampler = "shuffle";

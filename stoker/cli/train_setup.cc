@@ -9,7 +9,6 @@
 #include "stoker/cli/progress.h"
 #include "stoker/core/error.h"
 #include "stoker/data/balance.h"
-#include "stoker/data/catalog.h"
 #include "stoker/data/subset.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/pretrained.h"
@@ -21,44 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TrainingPair open_pair(const TrainFlags& flags) {
-  const DataOptions options{.pictures = {.limits = flags.limits}, .shards = flags.shards.options()};
-  if (flags.validation_data.empty()) {
-    return open_training_pair(flags.data, flags.validation_every, options);
-  }
-  return {.train = open_data(flags.data, Split::kTrain, options),
-          .validation = open_data(flags.validation_data, Split::kJudged, options)};
-}
-
-void check_same_classes(const std::vector<std::string>& train,
-                        const std::vector<std::string>& validation, const TrainFlags& flags) {
-  const auto [a, b] = std::ranges::mismatch(train, validation);
-  if (a == train.end() && b == validation.end()) return;
-  const auto name = [](auto at, const std::vector<std::string>& names) {
-    return at == names.end()
-               ? fmt::format("only {} classes", names.size())
-               : fmt::format("\"{}\" as class {} of {}", *at, at - names.begin(), names.size());
-  };
-  throw Error({.what = "the validation data has other classes than the training data",
-               .path = flags.validation_data.empty() ? flags.data : flags.validation_data,
-               .expected = name(a, train),
-               .found = name(b, validation),
-               .hint = "Classes are the folders' names, in their order"});
-}
-
-TrainData open_train_data(TrainFlags& flags) {
-  auto [train, validation] = open_pair(flags);
+TrainData make_train_data(TrainFlags& flags, const TrainingParts& parts) {
+  std::shared_ptr<const Source> train = parts.train;
   flags.normalise.resolve(train->channels());
   if (flags.train_samples > 0) {
     train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
   }
-  check_same_classes(train->class_names(), validation->class_names(), flags);
   if (flags.class_weights == "balanced") {
     flags.train.class_weights = balancing_weights(samples_by_class(*train));
   }
   if (flags.sampler == "balanced") train = std::make_shared<Balanced>(train, flags.train.seed);
   return {.train = train,
-          .validation = validation,
+          .validation = parts.validation,
           .policy = Policy::parse(flags.policy),
           .validation_policy = flags.resolved_validation_policy(),
           .normalisation = flags.preprocessing().normalisation()};
@@ -123,13 +96,20 @@ void refuse_tries_on_ranks(const TrainFlags& flags) {
 
 }  // namespace
 
+TrainingParts open_parts(const TrainFlags& flags) {
+  const DataOptions options{.pictures = {.limits = flags.limits}, .shards = flags.shards.options()};
+  return open_training_parts(flags.validation.request(flags.data, options), options);
+}
+
 TrainSetup set_up(TrainFlags& flags) {
   flags.resolve();
   refuse_tries_on_ranks(flags);
-  for (std::string* data : {&flags.data, &flags.validation_data, &flags.pretrained}) {
+  for (std::string* data :
+       {&flags.data, &flags.validation.data, &flags.validation.test_data, &flags.pretrained}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
-  TrainData data = open_train_data(flags);
+  TrainingParts parts = open_parts(flags);
+  TrainData data = make_train_data(flags, parts);
   std::string pretrained;
   auto model = new_model(flags, data, pretrained);
   const std::size_t frozen = flags.frozen_stages(model->stages().size());
@@ -140,6 +120,7 @@ TrainSetup set_up(TrainFlags& flags) {
   flags.train.workers = placement.threads.workers;
   flags.train.validation_batch_size = default_evaluation_batch(model->input().image);
   TrainSetup setup{.data = std::move(data),
+                   .parts = std::move(parts),
                    .pretrained = std::move(pretrained),
                    .placement = std::move(placement),
                    .state = State(std::move(model), flags.optimiser, flags.averaging()),
@@ -168,7 +149,7 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
                   "dist-backend", "dist-interface", "timeout"});
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
-  set_flag_value(values, "val-data", flags.validation_data);
+  flags.validation.resolve(values, setup.parts);
   set_flag_value(values, "pretrained", flags.pretrained);
   set_flag_value(values, "batch-size", flags.batch_size);
   set_flag_value(values, "lr", flags.lr);

@@ -10,6 +10,7 @@
 #include "stoker/cli/place_model.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/yaml_flags.h"
+#include "stoker/data/training_parts.h"
 #include "stoker/train/checkpointing.h"
 #include "stoker/train/rate_range.h"
 #include "stoker/train/trainer.h"
@@ -18,6 +19,7 @@ namespace stoker {
 
 struct TrainSetup {
   TrainData data;
+  TrainingParts parts;     // as opened: where they come from, how they were divided, the test
   std::string pretrained;  // what was taken from --pretrained
   Placement placement;
   State state;
@@ -26,6 +28,9 @@ struct TrainSetup {
   std::vector<std::string> notes;            // what was tried out, for the run's log
   std::optional<RateRange> rate_range = {};  // with --lr auto
 };
+
+// The data that the flags name, opened and divided.
+[[nodiscard]] TrainingParts open_parts(const TrainFlags& flags);
 
 // Fails where it must before anything is written; puts into the flags what was chosen.
 [[nodiscard]] TrainSetup set_up(TrainFlags& flags);

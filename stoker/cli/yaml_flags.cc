@@ -91,8 +91,7 @@ std::string scalar(const std::string& text) {
   return quoted + "\"";
 }
 
-std::vector<std::string> current_values(const CLI::Option& option) {
-  if (option.count() > 0) return option.results();
+std::vector<std::string> values_at_default(const CLI::Option& option) {
   const bool is_flag = option.get_expected_max() == 0;
   if (is_flag) return {"false"};
   std::string text = option.get_default_str();
@@ -104,6 +103,10 @@ std::vector<std::string> current_values(const CLI::Option& option) {
   return values;
 }
 
+std::vector<std::string> current_values(const CLI::Option& option) {
+  return option.count() > 0 ? option.results() : values_at_default(option);
+}
+
 std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) {
   const auto found = std::find_if(values.begin(), values.end(),
                                   [&](const auto& entry) { return entry.first == name; });
@@ -111,12 +114,30 @@ std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) 
   return found->second;
 }
 
-void apply(CLI::App& command, const YAML::Node& root, const fs::path& path) {
+using Options = std::set<const CLI::Option*>;
+
+Options given_options(const CLI::App& command) {
+  Options given;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) given.insert(option);
+  }
+  return given;
+}
+
+bool excludes_one_of(const CLI::Option& option, const Options& given) {
+  const auto excluded = option.get_excludes();
+  return std::any_of(excluded.begin(), excluded.end(),
+                     [&](const CLI::Option* other) { return given.contains(other); });
+}
+
+// Flags that exclude one of `stronger` are passed over.
+void apply(CLI::App& command, const YAML::Node& root, const fs::path& path,
+           const Options& stronger) {
   if (root.IsNull()) return;
   if (!root.IsMap()) fail(path, root.Mark(), "a line \"name: value\" for each flag", "none");
   for (const auto& entry : root) {
     CLI::Option& option = find_option(command, path, entry.first);
-    if (option.count() > 0) continue;
+    if (option.count() > 0 || excludes_one_of(option, stronger)) continue;
     try {
       for (const std::string& value : values_of(path, name_of(option), entry.second)) {
         option.add_result(value);
@@ -130,10 +151,26 @@ void apply(CLI::App& command, const YAML::Node& root, const fs::path& path) {
 
 }  // namespace
 
-void apply_yaml(CLI::App& command, const fs::path& path) { apply(command, load(path), path); }
+void apply_yaml(CLI::App& command, const fs::path& path) {
+  apply(command, load(path), path, given_options(command));
+}
 
 void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name) {
-  apply(command, YAML::Load(text), name);
+  apply(command, YAML::Load(text), name, given_options(command));
+}
+
+void apply_run_yaml(CLI::App& command, const std::string& text, const std::string& name) {
+  if (text.size() > kMaxConfigBytes) {
+    throw Error({.what = "cannot read the settings",
+                 .path = name,
+                 .expected = "YAML of at most 1 MB",
+                 .found = fmt::format("{} bytes", text.size())});
+  }
+  try {
+    apply(command, YAML::Load(text), name, {});
+  } catch (const YAML::Exception& exception) {
+    fail(name, exception.mark, "YAML: a line \"name: value\" for each flag", exception.msg);
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> read_yaml_pairs(const fs::path& path) {
@@ -155,6 +192,25 @@ FlagValues flag_values(const CLI::App& command, const std::set<std::string>& lef
     const std::string name = name_of(*option);
     if (name.empty() || name == "help" || left_out.contains(name)) continue;
     values.emplace_back(name, current_values(*option));
+  }
+  return values;
+}
+
+FlagValues given_values(const CLI::App& command, const std::set<std::string>& left_out) {
+  FlagValues values;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (option->count() == 0 || name.empty() || left_out.contains(name)) continue;
+    values.emplace_back(name, option->results());
+  }
+  return values;
+}
+
+FlagValues default_values(const CLI::App& command) {
+  FlagValues values;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = name_of(*option);
+    if (!name.empty()) values.emplace_back(name, values_at_default(*option));
   }
   return values;
 }

@@ -42,6 +42,28 @@ TEST(YamlFlags, GivesFlagsTheirValuesUnlessTheCommandLineDoes) {
   EXPECT_EQ(command.policy, "rotate(-15,15),noise(0.1)");
 }
 
+TEST(YamlFlags, WhatTheCommandLineExcludesIsPassedOver) {
+  const TempFolder folder;
+  const std::string text = "lr: 0.2\ndata: mnist\naa: flip\n";
+  Command command;
+  command.app.get_option("--lr")->excludes(command.app.get_option("--data"));
+  command.app.parse("--lr 0.5");
+  apply_yaml(command.app, file_of(folder, text));
+  EXPECT_EQ(command.data, "") << "--lr was given and excludes it";
+  EXPECT_EQ(command.policy, "flip");
+  Command nothing_given;
+  nothing_given.app.get_option("--lr")->excludes(nothing_given.app.get_option("--data"));
+  nothing_given.app.parse("");
+  apply_yaml(nothing_given.app, file_of(folder, text));
+  EXPECT_EQ(nothing_given.data, "mnist") << "what stands in one file is not weighed there";
+  Command resumed;
+  resumed.app.get_option("--lr")->excludes(resumed.app.get_option("--data"));
+  resumed.app.parse("--lr 0.5");
+  apply_run_yaml(resumed.app, text, "args.yaml");
+  EXPECT_EQ(resumed.data, "mnist");
+  EXPECT_THROW(apply_run_yaml(resumed.app, "a: [", "args.yaml"), Error);
+}
+
 TEST(YamlFlags, WritesWhatItReadsBack) {
   const TempFolder folder;
   Command command;

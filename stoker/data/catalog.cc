@@ -16,6 +16,7 @@
 #include "stoker/core/environment.h"
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
+#include "stoker/data/detail/missing_part.h"
 #include "stoker/data/detail/open_pictures.h"
 #include "stoker/data/detail/open_shards.h"
 #include "stoker/data/idx.h"
@@ -26,6 +27,8 @@ namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::initializer_list<Split> kSplits = {Split::kTrain, Split::kValidation, Split::kTest};
 
 struct KnownData {
   const char* name;
@@ -44,6 +47,8 @@ const std::vector<KnownData>& known_data() {
   return known;
 }
 
+constexpr DataParts kKnownParts{.validation = false, .test = true};
+
 const KnownData* find_known(const std::string& name) {
   const auto& known = known_data();
   const auto found =
@@ -57,7 +62,7 @@ struct SplitFiles {
 };
 
 SplitFiles files_of(Split split) {
-  const std::string prefix = split == Split::kTrain ? "train" : "t10k";
+  const std::string prefix = split == Split::kTest ? "t10k" : name_of(split);
   return {prefix + "-images-idx3-ubyte", prefix + "-labels-idx1-ubyte"};
 }
 
@@ -137,7 +142,7 @@ std::vector<std::string> class_names_for(const fs::path& folder) {
   if (fs::exists(listed, ignored)) return read_class_names(listed);
   if (const KnownData* known = find_known(folder_name(folder))) return known->class_names;
   std::vector<std::string> names;
-  for (const Split split : {Split::kTrain, Split::kTest}) {
+  for (const Split split : kSplits) {
     const auto labels = find_file(folder, files_of(split).labels);
     if (!labels) continue;
     auto numbers = numbered_class_names(read_idx(*labels));
@@ -192,6 +197,7 @@ std::string verdict(const Candidate& candidate, const std::vector<std::string>& 
 
 std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
                                          const DataPlaces& places) {
+  if (split == Split::kValidation) detail::fail_missing_part(known.name, split, kKnownParts);
   const auto needed = names_of({Split::kTrain, Split::kTest});
   std::string looked_at;
   for (const Candidate& candidate : candidates(known.name, places)) {
@@ -220,20 +226,40 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
                .hint = meant.empty() ? "Check the path." : meant});
 }
 
+void check_is_there(const std::string& text) {
+  std::error_code error;
+  if (fs::status(text, error).type() == fs::file_type::not_found) fail_unknown(text);
+}
+
+bool has_all_files(const fs::path& folder, Split split) {
+  return missing_files(folder, names_of({split})).empty();
+}
+
+bool holds_idx(const fs::path& folder) {
+  const auto every = names_of(kSplits);
+  return missing_files(folder, every).size() < every.size();
+}
+
+DataParts idx_parts(const fs::path& folder) {
+  return {.validation = has_all_files(folder, Split::kValidation),
+          .test = has_all_files(folder, Split::kTest)};
+}
+
 std::shared_ptr<const Source> open_path(const std::string& text, Split split,
                                         const DataOptions& options) {
   if (detail::names_shards(text)) return detail::open_shards(text, split, options);
   const fs::path path(text);
-  std::error_code error;
-  if (fs::status(path, error).type() == fs::file_type::not_found) fail_unknown(text);
-  const auto every = names_of({Split::kTrain, Split::kTest});
-  if (missing_files(path, every).size() == every.size()) {
+  check_is_there(text);
+  if (!holds_idx(path)) {
     return detail::open_pictures(path, split, options.pictures,
                                  listing_cache_folder(options.places.environment));
   }
   const auto needed = names_of({split});
   const auto missing = missing_files(path, needed);
   if (missing.empty()) return open_folder(path, split);
+  if (split == Split::kValidation && missing.size() == needed.size()) {
+    detail::fail_missing_part(text, split, idx_parts(path));
+  }
   throw Error({.what = "cannot open data",
                .path = text,
                .expected = fmt::format("the files {}, each also with .gz", fmt::join(needed, ", ")),
@@ -260,16 +286,31 @@ std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split s
   return open_path(name_or_path, split, options);
 }
 
-TrainingPair open_training_pair(const std::string& name_or_path, std::uint32_t every,
-                                const DataOptions& options) {
-  if (every > 0 && find_known(name_or_path) == nullptr && fs::exists(name_or_path) &&
-      !detail::names_shards(name_or_path)) {
-    auto pair = detail::open_unsplit(name_or_path, every, options.pictures,
-                                     listing_cache_folder(options.places.environment));
-    if (pair) return *std::move(pair);
-  }
-  return {.train = open_data(name_or_path, Split::kTrain, options),
-          .validation = open_data(name_or_path, Split::kTest, options)};
+DataParts find_data_parts(const std::string& name_or_path, const DataOptions& options) {
+  if (find_known(name_or_path) != nullptr) return kKnownParts;
+  if (detail::names_shards(name_or_path)) return detail::shard_parts(name_or_path, options);
+  check_is_there(name_or_path);
+  return holds_idx(name_or_path) ? idx_parts(name_or_path) : detail::picture_parts(name_or_path);
+}
+
+Split evaluation_split(const DataParts& parts) noexcept {
+  if (parts.test) return Split::kTest;
+  return parts.validation ? Split::kValidation : Split::kTrain;
+}
+
+const char* name_of(Split split) {
+  if (split == Split::kTrain) return "train";
+  return split == Split::kValidation ? "val" : "test";
+}
+
+std::vector<std::string> split_names() {
+  std::vector<std::string> names;
+  for (const Split split : kSplits) names.emplace_back(name_of(split));
+  return names;
+}
+
+Split parse_split(const std::string& text) {
+  return *(kSplits.begin() + place_of_name(text, split_names(), "part of the data"));
 }
 
 }  // namespace stoker

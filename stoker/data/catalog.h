@@ -3,11 +3,12 @@
 // what a URL names; what is missing is said, with the files
 // needed, every place looked at, and how to get them.
 //
-// A folder holds {train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is taken
-// where both are there), and optionally classes.txt: one class name per line. A folder without any
-// of those is one of pictures: with a folder for each class, with train/ and val/ in it, or with
-// the lists train.txt and val.txt. A list of pictures (image_list.h) and a single picture are data
-// too, and so are shards (detail/open_shards.h), on this machine or behind a URL.
+// A folder holds {train,val,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is
+// taken where both are there; t10k is the test part, val may be missing), and optionally
+// classes.txt: one class name per line. A folder without any of those is one of pictures: with a
+// folder for each class, with train/, val/ and test/ in it, or with the lists train.txt, val.txt
+// and test.txt. A list of pictures (image_list.h) and a single picture are data too, and so are
+// shards (detail/open_shards.h), on this machine or behind a URL.
 #pragma once
 
 #include <filesystem>
@@ -22,10 +23,24 @@
 
 namespace stoker {
 
-enum class Split {
-  kTrain,
-  kTest,    // what training validates on: of pictures the validation part, else the test part
-  kJudged,  // what a model is tried on: the same, or all of it where data has no parts
+enum class Split : std::uint8_t { kTrain, kValidation, kTest };
+
+// "train", "val", "test"
+[[nodiscard]] const char* name_of(Split split);
+[[nodiscard]] std::vector<std::string> split_names();
+// Throws Error for a text that is none of them.
+[[nodiscard]] Split parse_split(const std::string& text);
+
+// The parts that data has beside its training part. Data without parts (a folder of classes, a
+// list, one picture) is all training data.
+struct DataParts {
+  bool validation = false, test = false;
+
+  [[nodiscard]] bool has(Split split) const noexcept {
+    return split == Split::kTrain || (split == Split::kValidation ? validation : test);
+  }
+  [[nodiscard]] bool whole() const noexcept { return !validation && !test; }
+  bool operator==(const DataParts&) const = default;
 };
 
 // Where names are looked up; tests put their own in place.
@@ -53,15 +68,17 @@ struct DataOptions {
 // Class names: classes.txt, else those known for the folder's name, else the labels' numbers (of
 // both splits, so that both have the same classes).
 // Throws Error where nothing is found or the files do not fit together.
+// Throws Error too where the data has no such part. A text that names a part or samples itself
+// means those, whatever split is asked for.
 [[nodiscard]] std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
                                                       const DataOptions& options = {});
 
-struct TrainingPair {
-  std::shared_ptr<const Source> train, validation;
-};
-// Both parts of the data. Of pictures without a validation part every `every`-th of each class
-// validates (split.h) and is not trained on; 0: such data is an Error.
-[[nodiscard]] TrainingPair open_training_pair(const std::string& name_or_path, std::uint32_t every,
-                                              const DataOptions& options = {});
+// Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
+// where there is no such data.
+[[nodiscard]] DataParts find_data_parts(const std::string& name_or_path,
+                                        const DataOptions& options = {});
+
+// What a model is evaluated on if nobody says: the test part, else the validation part, else all.
+[[nodiscard]] Split evaluation_split(const DataParts& parts) noexcept;
 
 }  // namespace stoker

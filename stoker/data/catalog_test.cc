@@ -103,6 +103,28 @@ TEST_F(CatalogTest, OpensTheSplitThatWasAsked) {
   EXPECT_EQ(open_data(path("own"), Split::kTest)->size(), 1U);
 }
 
+TEST_F(CatalogTest, AnIdxFolderMayHaveAValidationPart) {
+  put_split("own", "train", {0, 1, 2});
+  put_split("own", "t10k", {0});
+  EXPECT_EQ(find_data_parts(path("own")), (DataParts{.validation = false, .test = true}));
+  const std::string refusal =
+      to_string(error_of([&] { (void)open_data(path("own"), Split::kValidation); }));
+  EXPECT_THAT(refusal, AllOf(HasSubstr("no validation part"), HasSubstr("train and test")));
+  put_split("own", "val", {0, 1});
+  EXPECT_EQ(find_data_parts(path("own")), (DataParts{.validation = true, .test = true}));
+  EXPECT_EQ(open_data(path("own"), Split::kValidation)->size(), 2U);
+}
+
+TEST_F(CatalogTest, SplitsHaveNames) {
+  for (const Split split : {Split::kTrain, Split::kValidation, Split::kTest}) {
+    EXPECT_EQ(parse_split(name_of(split)), split);
+  }
+  EXPECT_THROW((void)parse_split("judged"), Error);
+  EXPECT_EQ(evaluation_split({.validation = true, .test = true}), Split::kTest);
+  EXPECT_EQ(evaluation_split({.validation = true, .test = false}), Split::kValidation);
+  EXPECT_EQ(evaluation_split({}), Split::kTrain);
+}
+
 TEST_F(CatalogTest, SaysWhatIsNeededAndWhereItLookedWhenNothingIsThere) {
   set("STOKER_DATA", "data");
   put("data/fashion-mnist", 4);

@@ -37,6 +37,7 @@ class FolderSource final : public Source {
     return std::int64_t{listing_.images.at(index).label};
   }
   [[nodiscard]] const ImageListing& listing() const noexcept { return listing_; }
+  [[nodiscard]] const FolderOptions& options() const noexcept { return options_; }
 
  private:
   ImageListing listing_;

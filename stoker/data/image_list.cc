@@ -43,6 +43,7 @@ class ListReader {
   void read_lines();
   void read_line(std::string_view line);
   void read_classes(std::string_view names);
+  void check_is_no_table(std::string_view line);
   void check_path(const ListLine& line);
   void number_classes();
   ListedImage examine(const ListLine& line);
@@ -97,8 +98,28 @@ void ListReader::read_line(std::string_view line) {
   here_.path = line.substr(0, tab);
   here_.has_class = tab != std::string_view::npos;
   if (here_.has_class) here_.class_name = line.substr(tab + 1);
+  check_is_no_table(line);
   check_path(here_);
   lines_.push_back(here_);
+}
+
+// Tables with commas are a habit of many. A comma in a path is taken for one where the file is
+// there; one in a class only where the list names its classes.
+void ListReader::check_is_no_table(std::string_view line) {
+  std::error_code ignored;
+  if (!here_.has_class && line.find(',') != std::string_view::npos &&
+      !has_picture_extension(line) && !fs::exists(list_.parent_path() / fs::path(line), ignored)) {
+    fail(here_, "a path, a tab and a class, such as img.jpg<tab>dog",
+         fmt::format("commas and no tab: \"{}\"", line.substr(0, 100)),
+         "Write a tab between path and class, and remove a line of titles.");
+  }
+  if (here_.has_class && class_names_.empty() &&
+      here_.class_name.find(',') != std::string_view::npos) {
+    fail(here_, "one class an image",
+         fmt::format("a comma in the class \"{}\"", here_.class_name.substr(0, 100)),
+         "Keep one class. Where the comma belongs to its name, begin the list with a line "
+         "#classes<tab>first<tab>second that names all classes.");
+  }
 }
 
 void ListReader::check_path(const ListLine& line) {

@@ -5,6 +5,9 @@
 // that two lists of one data set agree even where one lacks a class. Without it the classes are
 // those that occur, sorted by name as for folders.
 //
+// Lines with commas instead of the tab are refused, and so is a comma in a class that no #classes
+// line names: img.jpg,dog is no path, and dog,indoor is not one class.
+//
 // Either every line has a class or none has. A list without classes is for prediction.
 #pragma once
 

@@ -42,6 +42,25 @@ TEST_F(ImageList, PathsClassesCommentsAndLineEnds) {
   }
 }
 
+TEST_F(ImageList, ATableWithCommasIsRefusedWithTheLineAndTheForm) {
+  const ErrorDetails error = error_for("data/a/1.jpg\tdog\ndata/a/2.jpg,dog\n");
+  EXPECT_THAT(error.what, HasSubstr("line 2"));
+  EXPECT_THAT(error.expected, HasSubstr("img.jpg<tab>dog"));
+  EXPECT_THAT(error.found, HasSubstr("data/a/2.jpg,dog"));
+  EXPECT_THAT(error_for("path,label\ndata/a/1.jpg,dog\n").what, HasSubstr("line 1"));
+  EXPECT_THAT(error_for("data/a/1.jpg\tdog,indoor\n").found, HasSubstr("\"dog,indoor\""));
+}
+
+TEST_F(ImageList, CommasInNamesAreKept) {
+  write_files(folder_, {"data/a,b.jpg", "data/without,extension"});
+  EXPECT_THAT(paths_of(read_image_list(write("data/a,b.jpg\ndata/without,extension\n"))),
+              ElementsAre("data/a,b.jpg", "data/without,extension"));
+  const ImageListing named =
+      read_image_list(write("#classes\ttench, Tinca tinca\tdog\n"
+                            "data/a/1.jpg\ttench, Tinca tinca\n"));
+  EXPECT_THAT(named.class_names, ElementsAre("tench, Tinca tinca", "dog"));
+}
+
 TEST_F(ImageList, WithoutClassesIsForPrediction) {
   const ImageListing listing = read_image_list(write("data/a/1.jpg\ndata/b/1.jpg\n"));
   EXPECT_TRUE(listing.class_names.empty());

@@ -53,6 +53,12 @@ ShardSet::ShardSet(ShardManifest manifest, std::shared_ptr<const Store> shards,
 
 bool ShardSet::remote() const { return !shards_->local_path(kManifestName); }
 
+std::shared_ptr<const ShardSet> ShardSet::part(std::span<const std::uint32_t> shards) const {
+  ShardManifest some{.class_names = manifest_.class_names, .shape = manifest_.shape, .shards = {}};
+  for (const std::uint32_t shard : shards) some.shards.push_back(manifest_.shards.at(shard));
+  return std::make_shared<ShardSet>(std::move(some), shards_, indexes_, cache_);
+}
+
 // A file of the cache may be removed between being brought and being opened.
 MappedFile ShardSet::map(const Store& store, const CachedObject& object,
                          const std::stop_token& stop) const {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -37,6 +38,8 @@ class ShardSet {
   [[nodiscard]] const ShardManifest& manifest() const noexcept { return manifest_; }
   [[nodiscard]] std::string where() const { return shards_->where(); }
   [[nodiscard]] bool remote() const;
+  // These shards alone, by their places in the manifest.
+  [[nodiscard]] std::shared_ptr<const ShardSet> part(std::span<const std::uint32_t> shards) const;
   // Maps the shard and reads its index, brought into the cache first where they are remote. Throws
   // Error where they are not what the manifest says.
   [[nodiscard]] ShardPool::Shard open(std::uint32_t shard, const std::stop_token& stop) const;

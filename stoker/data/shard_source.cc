@@ -34,6 +34,7 @@ ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOpt
                          const ShardOptions& options)
     : shards_(std::move(shards)),
       pictures_(with_channels(pictures, shards_->manifest())),
+      options_(options),
       layout_(layout_of(shards_->manifest(), options)),
       pool_(std::make_unique<ShardPool>(
           [set = shards_](std::uint32_t shard, const std::stop_token& stop) {

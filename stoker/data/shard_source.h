@@ -40,6 +40,12 @@ class ShardSource final : public Source {
   [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
                                       const FrameRequest& request,
                                       SampleBuffer& buffer) const override;
+  [[nodiscard]] const ShardSet& shards() const noexcept { return *shards_; }
+  // These shards alone, by their places in the manifest; at least one.
+  [[nodiscard]] std::shared_ptr<const ShardSource> part(
+      std::span<const std::uint32_t> shards) const {
+    return std::make_shared<ShardSource>(shards_->part(shards), pictures_, options_);
+  }
 
  private:
   struct Found {
@@ -56,6 +62,7 @@ class ShardSource final : public Source {
 
   std::shared_ptr<const ShardSet> shards_;
   FolderOptions pictures_;
+  ShardOptions options_;
   std::shared_ptr<const ShardLayout> layout_;
   std::unique_ptr<ShardPool> pool_;
 };

@@ -15,6 +15,7 @@
 #include "stoker/data/shard_writer.h"
 #include "stoker/data/test_pictures.h"
 #include "stoker/data/test_shards.h"
+#include "stoker/data/training_parts.h"
 #include "stoker/store/local_store.h"
 
 namespace stoker {
@@ -22,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::member;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -74,6 +76,56 @@ TEST_F(Shards, HoldEveryPictureWithItsClass) {
   EXPECT_EQ(pictures_of(*open(out() / kManifestName)), pictures_of(*shards));
   ASSERT_NE(shards->layout(), nullptr);
   EXPECT_EQ(shards->layout()->shards(), report.shards);
+}
+
+TEST_F(Shards, AreDividedAsWholeShardsByTheirNames) {
+  write();
+  const auto all = open(out());
+  const Division half{.kind = Division::Kind::kFraction, .fraction = 0.5};
+  const auto [train, validation] = divide(all, half);
+  EXPECT_EQ(train->layout()->shards() + validation->layout()->shards(), all->layout()->shards());
+  auto both = pictures_of(*train);
+  both.merge(pictures_of(*validation));
+  EXPECT_EQ(both, pictures_of(*all));
+  const auto again = divide(all, half);
+  EXPECT_EQ(again.validation->sample_name(0), validation->sample_name(0));
+  std::set<std::string> first_names;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    first_names.insert(divide(all, {.fraction = 0.01, .seed = seed}).validation->sample_name(0));
+  }
+  EXPECT_GT(first_names.size(), 1U) << "another seed, another shard";
+  std::uint64_t samples = 0;
+  for (std::uint32_t fold = 0; fold < 3; ++fold) {
+    samples +=
+        divide(all, {.kind = Division::Kind::kFolds, .folds = 3, .fold = fold}).validation->size();
+  }
+  EXPECT_EQ(samples, 20U);
+  EXPECT_THAT(message_of([&] { (void)divide(all, {.kind = Division::Kind::kEvery, .every = 2}); }),
+              HasSubstr("--val-fraction"));
+}
+
+TEST_F(Shards, AreNotDividedUnasked) {
+  write();
+  EXPECT_THAT(message_of([&] { (void)open_training_parts({.data = out().string()}, options_); }),
+              AllOf(HasSubstr("--val-data"), HasSubstr("--val-fraction")));
+  const TrainingParts parts = open_training_parts(
+      {.data = out().string(), .division = Division{.fraction = 0.3}}, options_);
+  EXPECT_GT(parts.validation->size(), 0U);
+}
+
+TEST_F(Shards, HaveThreeParts) {
+  for (const char* part : {"train", "val", "test"}) {
+    static_cast<void>(write_shards(*folder(), LocalStore(out() / part), {}));
+  }
+  EXPECT_EQ(find_data_parts(out().string(), options_),
+            (DataParts{.validation = true, .test = true}));
+  EXPECT_THAT(open_data(out().string(), Split::kTest, options_)->sample_name(0),
+              HasSubstr("/test/"));
+  EXPECT_THAT(open_data(out().string(), Split::kValidation, options_)->sample_name(0),
+              HasSubstr("/val/"));
+  fs::remove_all(out() / "val");
+  EXPECT_THAT(message_of([&] { (void)open_data(out().string(), Split::kValidation, options_); }),
+              AllOf(HasSubstr("no validation part"), HasSubstr("train and test")));
 }
 
 TEST_F(Shards, AreTheSameBytesForAnyNumberOfThreads) {

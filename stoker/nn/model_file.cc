@@ -20,6 +20,7 @@ constexpr const char* kClasses = "stoker.classes";
 constexpr const char* kMean = "stoker.mean";
 constexpr const char* kDeviation = "stoker.std";
 constexpr const char* kFraming = "stoker.framing";
+constexpr const char* kDivision = "stoker.division";
 // Any real number of classes, and no more memory than the header itself took.
 constexpr std::size_t kMaxClasses = 1 << 20;
 
@@ -98,6 +99,7 @@ SafetensorsMetadata card_metadata(const ModelCard& card) {
                                   {kMean, Json(preprocessing.mean).dump()},
                                   {kDeviation, Json(preprocessing.deviation).dump()}};
   if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
+  if (!card.division.empty()) metadata[kDivision] = card.division;
   return metadata;
 }
 
@@ -117,6 +119,7 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
       .mean = parse_list<Channels>(metadata, kMean, path, "three numbers"),
       .deviation = parse_list<Channels>(metadata, kDeviation, path, "three numbers")};
   if (metadata.contains(kFraming)) card.preprocessing.framing = metadata.at(kFraming);
+  if (metadata.contains(kDivision)) card.division = metadata.at(kDivision);
   check_preprocessing(card.preprocessing, path);
   return card;
 }

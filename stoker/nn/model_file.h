@@ -23,6 +23,8 @@ struct ModelCard {
   ModelInput input;
   std::vector<std::string> class_names;  // label i means class_names[i]
   Preprocessing preprocessing;
+  // How the run's training data was divided (data/division.h); empty: it was not.
+  std::string division = {};
 };
 
 // The same model and card make the same bytes. Throws Error where the disk refuses.

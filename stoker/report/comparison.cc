@@ -17,7 +17,7 @@ namespace {
 const std::set<std::string>& passed_over() {
   static const std::set<std::string> names = {
       "output",   "experiment", "checkpoint-every", "keep", "tensorboard", "histograms",
-      "log-json", "no-report",  "recipe",           "seed", "max-errors"};
+      "log-json", "no-report",  "recipe",           "seed", "max-errors",  "fold"};
   return names;
 }
 
@@ -53,16 +53,34 @@ std::string group_name(const std::vector<std::string>& settings,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// All runs are folds, each another one.
+bool are_folds(std::span<const RunReport> runs) {
+  std::set<std::string> folds;
+  for (const RunReport& run : runs) {
+    const std::string fold = value_of(run, "fold");
+    if (fold.empty() || fold == "-1" || !folds.insert(fold).second) return false;
+  }
+  return true;
+}
+
+std::string fold_name(std::span<const RunReport> runs) {
+  return fmt::format("{} of {} folds", runs.size(), value_of(runs.front(), "folds"));
+}
+
 std::vector<RunGroup> groups_of(std::span<const RunReport> runs,
                                 const std::vector<std::string>& settings) {
   std::vector<RunGroup> groups;
+  const bool folds = settings.empty() && are_folds(runs);
   for (std::size_t r = 0; r < runs.size(); ++r) {
     std::vector<std::string> values;
     for (const std::string& setting : settings) values.push_back(value_of(runs[r], setting));
     auto group = std::ranges::find(groups, values, &RunGroup::values);
-    // Where no setting differs, each run stands for itself.
-    if (settings.empty() || group == groups.end()) {
-      const std::string name = settings.empty() ? runs[r].name : group_name(settings, values);
+    // Where no setting differs, each run stands for itself, unless all are folds of one division.
+    const bool apart = settings.empty() && !folds;
+    if (apart || group == groups.end()) {
+      std::string name = group_name(settings, values);
+      if (apart) name = runs[r].name;
+      if (folds) name = fold_name(runs);
       group = groups.insert(groups.end(), {.name = name, .values = values, .runs = {}});
     }
     group->runs.push_back(r);
@@ -159,6 +177,7 @@ RunOutcome outcome_of(const RunReport& run) {
   return {.best_top1 = detail::best_of(run.results, "val_top1").value,
           .last_top1 = detail::last_of(run.results, "val_top1"),
           .last_loss = detail::last_of(run.results, "val_loss"),
+          .test_top1 = run.test.top1,
           .seconds = detail::training_seconds(run),
           .samples_per_second = detail::training_speed(run),
           .wait_share = detail::waiting_share(run)};

@@ -1,5 +1,6 @@
 // How several runs differ: in which settings, and in what came out. Runs that differ in nothing but
-// the seed are repeats of each other and make one group. Plain values; cost: runs times settings.
+// the seed or the fold are repeats of each other and make one group. Plain values; cost: runs times
+// settings.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@ namespace stoker {
 
 struct RunOutcome {
   double best_top1 = 0, last_top1 = 0, last_loss = 0;  // of the validation
+  double test_top1 = 0;                                // at the end; NaN: there was no test
   double seconds = 0, samples_per_second = 0, wait_share = 0;
 };
 [[nodiscard]] RunOutcome outcome_of(const RunReport& run);

@@ -32,8 +32,8 @@ HtmlCell spread_cell(const Spread& spread, bool percent, std::size_t runs) {
 HtmlTable groups_table(const Comparison& comparison) {
   HtmlTable table{.label = "Settings and results", .columns = comparison.settings, .rows = {}};
   if (comparison.settings.empty()) table.columns = {"run"};
-  for (const char* name : {"runs", "last top-1", "best top-1", "last loss", "training, s",
-                           "samples/s", "speed-up", "waited"}) {
+  for (const char* name : {"runs", "last top-1", "best top-1", "test top-1", "last loss",
+                           "training, s", "samples/s", "speed-up", "waited"}) {
     table.columns.emplace_back(name);
   }
   double first_seconds = std::nan("");
@@ -51,6 +51,7 @@ HtmlTable groups_table(const Comparison& comparison) {
     row.push_back(number_cell(static_cast<double>(runs), std::to_string(runs)));
     row.push_back(spread_cell(spread(&RunOutcome::last_top1), true, runs));
     row.push_back(spread_cell(spread(&RunOutcome::best_top1), true, runs));
+    row.push_back(spread_cell(spread(&RunOutcome::test_top1), true, runs));
     row.push_back(spread_cell(spread(&RunOutcome::last_loss), false, runs));
     row.push_back(spread_cell(seconds, false, runs));
     row.push_back(number_cell(spread(&RunOutcome::samples_per_second).mean,
@@ -65,20 +66,22 @@ HtmlTable groups_table(const Comparison& comparison) {
 
 std::string runs_table(std::span<const RunReport> runs, const Comparison& comparison) {
   HtmlTable table{.label = "Every run",
-                  .columns = {"run", "state", "seed", "epochs", "last top-1", "best top-1",
-                              "last loss", "training, s", "samples/s"},
+                  .columns = {"run", "state", "seed", "fold", "epochs", "last top-1", "best top-1",
+                              "test top-1", "last loss", "training, s", "samples/s"},
                   .rows = {}};
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const RunOutcome& o = comparison.outcomes[r];
-    std::string seed;
+    std::string seed, fold;
     for (const auto& [name, value] : runs[r].settings) {
       if (name == "seed") seed = value;
+      if (name == "fold" && value != "-1") fold = value;
     }
     const auto epochs = static_cast<double>(runs[r].results.rows());
     table.rows.push_back({text_cell(runs[r].name), text_cell(runs[r].state), text_cell(seed),
-                          number_cell(epochs, count_text(epochs)),
+                          text_cell(fold), number_cell(epochs, count_text(epochs)),
                           number_cell(o.last_top1, percent_text(o.last_top1)),
                           number_cell(o.best_top1, percent_text(o.best_top1)),
+                          number_cell(o.test_top1, percent_text(o.test_top1)),
                           number_cell(o.last_loss, number_text(o.last_loss)),
                           number_cell(o.seconds, number_text(o.seconds)),
                           number_cell(o.samples_per_second, count_text(o.samples_per_second))});
@@ -164,7 +167,7 @@ std::string shared_settings(std::span<const RunReport> runs, const Comparison& c
   NamedValues shared;
   for (const auto& [name, value] : runs.front().settings) {
     if (std::ranges::find(comparison.settings, name) == comparison.settings.end() &&
-        name != "seed" && name != "experiment") {
+        name != "seed" && name != "fold" && name != "experiment") {
       shared.emplace_back(name, value);
     }
   }
@@ -197,7 +200,8 @@ std::string comparison_page(std::span<const RunReport> runs) {
   out += header(runs, comparison) + "<main>\n";
   out +=
       "<section id=\"results\"><h2>Settings and results</h2>\n<p class=\"hint\">Means over runs "
-      "that differ in the seed alone, ± their standard deviation. Speed-up is against the first "
+      "that differ in seed or fold alone, ± their standard deviation. Speed-up is against the "
+      "first "
       "row.</p>\n" +
       table_html(groups_table(comparison)) + "</section>\n";
   out += axis_section(comparison) + curves(runs, comparison);

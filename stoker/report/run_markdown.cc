@@ -114,8 +114,8 @@ std::string comparison_table(const Comparison& comparison) {
   Row columns;
   for (const std::string& name : comparison.settings) columns.push_back(escaped(name));
   if (columns.empty()) columns = {"run"};
-  for (const char* name : {"runs", "last top-1, %", "best top-1, %", "last loss", "training, s",
-                           "samples/s", "speed-up"}) {
+  for (const char* name : {"runs", "last top-1, %", "best top-1, %", "test top-1, %", "last loss",
+                           "training, s", "samples/s", "speed-up"}) {
     columns.emplace_back(name);
   }
   std::vector<Row> rows;
@@ -133,6 +133,7 @@ std::string comparison_table(const Comparison& comparison) {
     row.push_back(std::to_string(runs));
     row.push_back(spread_text(spread(&RunOutcome::last_top1), 100, runs));
     row.push_back(spread_text(spread(&RunOutcome::best_top1), 100, runs));
+    row.push_back(spread_text(spread(&RunOutcome::test_top1), 100, runs));
     row.push_back(fmt::format("{:.4f}", spread(&RunOutcome::last_loss).mean));
     row.push_back(spread_text(seconds, 1, runs));
     row.push_back(count_text(spread(&RunOutcome::samples_per_second).mean));
@@ -165,12 +166,16 @@ void add_axis_plot(MarkdownReport& report, const Comparison& comparison, double 
 MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
   MarkdownReport report;
   report.text = fmt::format(
-      "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best top-1 {}, "
+      "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best validation top-1 {}, "
       "training {}, {} samples/s.\n\n",
       escaped(run.name), escaped(run.model), escaped(run.data), run.results.rows(),
       run.augmentation.empty() ? "none" : escaped(run.augmentation),
       percent_text(detail::best_of(run.results, "val_top1").value),
       duration_text(detail::training_seconds(run)), count_text(detail::training_speed(run)));
+  if (run.test.known()) {
+    report.text += fmt::format("Test top-1 {} on {} samples, with the weights of epoch {}.\n\n",
+                               percent_text(run.test.top1), run.test.samples, run.test.epoch);
+  }
   std::vector<PlotSeries> loss, top1;
   add_curve(loss, run, "train_loss", "training", false);
   add_curve(loss, run, "val_loss", "validation", false);

@@ -57,8 +57,13 @@ std::string tiles(const RunReport& run) {
   std::string out = "<div class=\"tiles\">\n";
   const BestRow best = best_of(results, "val_top1");
   if (best.row < results.rows()) {
-    out += tile(percent_text(best.value), fmt::format("best top-1, epoch {}", best.row + 1));
-    out += tile(percent_text(last_of(results, "val_top1")), "last top-1");
+    if (run.test.known()) {
+      out += tile(percent_text(run.test.top1),
+                  fmt::format("test top-1, weights of epoch {}", run.test.epoch));
+    }
+    out += tile(percent_text(best.value),
+                fmt::format("best validation top-1, epoch {}", best.row + 1));
+    out += tile(percent_text(last_of(results, "val_top1")), "last validation top-1");
     out += tile(number_text(last_of(results, "val_loss")), "last validation loss");
   }
   out += tile(duration_text(training_seconds(run)), "training");

@@ -3,7 +3,9 @@
 // unfinished or copied in part; text is as it stood in a file, so whoever draws it escapes it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +61,14 @@ struct FeedFacts {
   [[nodiscard]] bool known() const noexcept { return ring_batches > 0; }
 };
 
+// The test at the end of a run, with the weights of its best epoch; NaN: there was none.
+struct TestFacts {
+  double top1 = std::numeric_limits<double>::quiet_NaN();
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t samples = 0, epoch = 0;  // epoch counted from 1
+  [[nodiscard]] bool known() const noexcept { return std::isfinite(top1); }
+};
+
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 struct RunReport {
@@ -70,6 +80,7 @@ struct RunReport {
   std::vector<std::string> class_names = {};
   NumberTable results = {}, steps = {}, timing = {};  // results.csv, steps.csv, timing.csv
   FeedFacts feed = {};
+  TestFacts test = {};
   double epoch_samples = 0;  // training samples an epoch; 0: not known
 
   // Of the last validation.

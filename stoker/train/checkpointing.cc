@@ -1,6 +1,9 @@
 #include "stoker/train/checkpointing.h"
 
 #include <charconv>
+#include <functional>
+#include <map>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -23,8 +26,34 @@ const std::string& metadata_of(const CheckpointFolder::Found& found, const char*
                .found = "none"});
 }
 
-void check_settings(const std::string& here, const CheckpointFolder::Found& found) {
+// Lines of "name: value", by name.
+std::map<std::string, std::string, std::less<>> lines_by_name(const std::string& text) {
+  std::map<std::string, std::string, std::less<>> lines;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);) lines[line.substr(0, line.find(':'))] = line;
+  return lines;
+}
+
+// Without settings that the file does not know and that are at their defaults.
+std::string known_settings(const std::string& here, const std::string& there,
+                           const std::string& defaults) {
+  const auto known = lines_by_name(there), default_lines = lines_by_name(defaults);
+  std::string kept;
+  std::istringstream rest(here);
+  for (std::string line; std::getline(rest, line);) {
+    const std::string name = line.substr(0, line.find(':'));
+    const auto at_default = default_lines.find(name);
+    const bool is_default = at_default != default_lines.end() && at_default->second == line;
+    if (known.contains(name) || !is_default) kept += line + "\n";
+  }
+  return kept;
+}
+
+void check_settings(const std::string& all_here, const std::string& defaults,
+                    const CheckpointFolder::Found& found) {
   const std::string& there = metadata_of(found, kSettings);
+  if (all_here == there) return;
+  const std::string here = known_settings(all_here, there, defaults);
   if (here == there) return;
   // Lines "name: value" in the same order: the first that differs says what changed.
   const auto [line_here, line_there] = first_different_lines(here, there);
@@ -92,7 +121,7 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
                  .found = restored.damaged.front(),
                  .hint = "Start the run anew, or bring back the files from a copy"});
   }
-  check_settings(settings_, *found);
+  check_settings(settings_, defaults_, *found);
   read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());
   restored.path = found->path;
   saved_step_ = state.step;

@@ -34,6 +34,10 @@ class Checkpointing {
   Checkpointing(const std::filesystem::path& folder, const CheckpointInterval& interval, int keep,
                 std::string settings);
 
+  // Settings at their defaults, a line each: a file of an older version that does not know one of
+  // them is taken for one with the default.
+  void set_defaults(std::string defaults) { defaults_ = std::move(defaults); }
+
   // The interval is over. To be asked for each settled state.
   [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
   // Unless this very step is saved already.
@@ -51,6 +55,7 @@ class Checkpointing {
   CheckpointFolder folder_;
   CheckpointInterval interval_;
   std::string settings_;
+  std::string defaults_ = {};
   std::optional<std::uint64_t> saved_step_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   Pace pace_{kSavingShare};

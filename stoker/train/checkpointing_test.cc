@@ -89,6 +89,22 @@ TEST(Checkpointing, OtherSettingsAreAnErrorThatNamesTheFirst) {
   EXPECT_NE(error.found.find("\"b: 3\""), std::string::npos);
 }
 
+TEST(Checkpointing, ASettingThatTheFileDoesNotKnowMustBeAtItsDefault) {
+  const TempFolder folder;
+  run_and_save(folder.path(), test::small_options());
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  Checkpointing newer(folder.path(), {}, 1, "a: 1\nnew: 0\nb: 2\n");
+  EXPECT_THROW(newer.restore(state), Error) << "nobody said what its default is";
+  newer.set_defaults("a: 7\nnew: 0\nb: 7\n");
+  EXPECT_FALSE(newer.restore(state).path.empty());
+  Checkpointing changed(folder.path(), {}, 1, "a: 1\nnew: 5\nb: 2\n");
+  changed.set_defaults("a: 7\nnew: 0\nb: 7\n");
+  EXPECT_NE(error_of([&] { changed.restore(state); }).found.find("\"new: 5\""), std::string::npos);
+  Checkpointing other(folder.path(), {}, 1, "a: 7\nb: 2\n");
+  other.set_defaults("a: 7\nb: 7\n");
+  EXPECT_THROW(other.restore(state), Error) << "the file knows a, with another value";
+}
+
 TEST(Checkpointing, AnotherModelsStateIsRefused) {
   const TempFolder folder;
   run_and_save(folder.path(), test::small_options());

@@ -400,17 +400,17 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times())};
 }
 
-EvaluateOptions Trainer::evaluate_options() const {
-  return {.batch_size = options_.validation_batch_size,
-          .workers = options_.workers,
-          .top_k = options_.top_k,
-          .normalisation = data_.normalisation,
-          .policy = data_.validation_policy,
-          .isolate = options_.isolate};
+EvaluateOptions validation_options(const TrainData& data, const TrainOptions& options) {
+  return {.batch_size = options.validation_batch_size,
+          .workers = options.workers,
+          .top_k = options.top_k,
+          .normalisation = data.normalisation,
+          .policy = data.validation_policy,
+          .isolate = options.isolate};
 }
 
 MetricsResult Trainer::validate() {
-  const EvaluateOptions options = evaluate_options();
+  const EvaluateOptions options = validation_options(data_, options_);
   const Model& model = *state_.model;
   const auto tell = [this](const Predictions& predictions) { observer_.predicted(predictions); };
   if (!only_head_learns(model)) {

@@ -35,6 +35,10 @@ struct TrainData {
   Normalisation normalisation = {};
 };
 
+// How the trainer evaluates after each epoch; a test at the end of a run is made likewise.
+[[nodiscard]] EvaluateOptions validation_options(const TrainData& data,
+                                                 const TrainOptions& options);
+
 enum class RunEnd { kAllEpochs, kNoProgress, kStopped };
 
 class Trainer {
@@ -59,7 +63,6 @@ class Trainer {
 
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] BatchGroup next_group() const;
-  [[nodiscard]] EvaluateOptions evaluate_options() const;
   // All views of the training pictures, computed now.
   [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options) const;
   RunEnd run_on(BatchStream& batches);

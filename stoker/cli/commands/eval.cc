@@ -33,6 +33,7 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
   json[fmt::format("top{}", opened.options.top_k)] = number(result.top_k);
   json["loss"] = number(result.loss);
   json["samples"] = result.samples;
+  json["split"] = opened.part;
   json["ece"] = number(result.calibration_error);
   json["macro_precision"] = number(result.macro_precision);
   json["macro_recall"] = number(result.macro_recall);
@@ -53,6 +54,7 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
 void print_text(const ModelAndData& opened, const MetricsResult& result) {
   const ModelCard& card = opened.loaded.card;
   fmt::print("model      {}, {}\n", card.architecture, opened.device);
+  fmt::print("data       {}\n", opened.part);
   fmt::print("samples    {}\n", result.samples);
   fmt::print("loss       {:.4f}\n", result.loss);
   fmt::print("top-1      {:.2f} %\n", 100 * result.top1);

@@ -41,7 +41,7 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
   }
   if (!flags.published.model.empty() && format == "safetensors") {
     const LoadedModel loaded = flags.published.load(flags.weights);
-    save_model(flags.out, *loaded.model, loaded.card.class_names, loaded.card.preprocessing);
+    save_model(flags.out, loaded.card, all_tensors(*loaded.model));
     return;
   }
   const WeightsFile weights(flags.weights);

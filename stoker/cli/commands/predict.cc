@@ -138,6 +138,7 @@ void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const 
   if (flags.json) {
     const nlohmann::ordered_json json = {{"out", flags.out},
                                          {"predictions", outcome.written},
+                                         {"split", opened.part},
                                          {"images", outcome.images},
                                          {"seconds", outcome.seconds},
                                          {"images_per_second", outcome.images_per_second()},
@@ -149,9 +150,9 @@ void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const 
   // Rows on the screen must stay a table that another program can read.
   const bool on_screen = flags.out == "-";
   fmt::print(on_screen ? stderr : stdout,
-             "{}{} predictions, {:.2f} s of prediction ({:.1f} images/s)\n",
+             "{}{} predictions, {:.2f} s of prediction ({:.1f} images/s), data: {}\n",
              on_screen ? "" : flags.out + ": ", outcome.written, outcome.seconds,
-             outcome.images_per_second());
+             outcome.images_per_second(), opened.part);
 }
 
 void run(const PredictFlags& flags) {

@@ -1,10 +1,7 @@
 // `stoker shard`: pictures become tar shards, which WebDataset reads too.
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -14,36 +11,16 @@
 #include "stoker/cli/shard_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
-#include "stoker/data/image_folder.h"
 #include "stoker/data/shard_writer.h"
 #include "stoker/store/open_store.h"
 
 namespace stoker {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct WriteFlags {
   std::string data, out, size = "256MB";
   ShardWriteOptions options;
 };
-
-// Whether there is a second part that is validated on.
-bool has_parts(const std::string& data) {
-  const auto names = known_data_names();
-  if (std::find(names.begin(), names.end(), data) != names.end()) return true;
-  std::error_code ignored;
-  const fs::path path(data);
-  if (!fs::is_directory(path, ignored)) return false;
-  if (fs::is_regular_file(path / "train.txt", ignored)) {
-    return fs::is_regular_file(path / "val.txt", ignored);
-  }
-  if (fs::exists(path / "train-images-idx3-ubyte", ignored) ||
-      fs::exists(path / "train-images-idx3-ubyte.gz", ignored)) {
-    return true;
-  }
-  return !find_parts(path).validation.empty();
-}
 
 void write_part(const WriteFlags& flags, Split split, const std::string& out) {
   const auto source = open_data(flags.data, split, {.pictures = {.limits = flags.options.limits}});
@@ -65,9 +42,11 @@ void write_part(const WriteFlags& flags, Split split, const std::string& out) {
 void run(WriteFlags flags) {
   flags.options.shard_bytes = parse_bytes(flags.size);
   while (flags.out.size() > 1 && flags.out.ends_with('/')) flags.out.pop_back();
-  if (!has_parts(flags.data)) return write_part(flags, Split::kTrain, flags.out);
-  write_part(flags, Split::kTrain, flags.out + "/train");
-  write_part(flags, Split::kTest, flags.out + "/val");
+  const DataParts parts = find_data_parts(flags.data);
+  if (parts.whole()) return write_part(flags, Split::kTrain, flags.out);
+  for (const Split split : {Split::kTrain, Split::kValidation, Split::kTest}) {
+    if (parts.has(split)) write_part(flags, split, fmt::format("{}/{}", flags.out, name_of(split)));
+  }
 }
 
 }  // namespace

@@ -166,7 +166,9 @@ void check_new(const fs::path& folder) {
 // Inside the data it would become a part of it.
 void check_outside(const fs::path& out, const fs::path& root) {
   std::error_code error;
-  const fs::path way = fs::weakly_canonical(out, error).lexically_relative(fs::canonical(root));
+  // Of a path that is not there yet, weakly_canonical() leaves what is relative relative.
+  const fs::path way =
+      fs::weakly_canonical(fs::absolute(out), error).lexically_relative(fs::canonical(root));
   if (!way.empty() && *way.begin() == "..") return;
   throw Error({.what = "cannot write the split into the folder that it divides",
                .path = out.string(),

@@ -1,18 +1,13 @@
 // `stoker sweep`: trains every combination of some flags, one after the other or as a Slurm array,
 // and compares them. What is done is seen from the runs' files, so it can be broken off anywhere.
-#include <chrono>
-#include <fstream>
-#include <thread>
+#include <cmath>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "stoker/cli/child_process.h"
+#include "stoker/cli/child_runs.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/report_file.h"
-#include "stoker/cli/run_facts.h"
 #include "stoker/cli/sweep_plan.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
@@ -32,64 +27,12 @@ struct SweepFlags {
   int only = -1;
 };
 
-bool is_finished(const fs::path& run) {
-  std::error_code ignored;
-  if (!fs::exists(run / "run.json", ignored)) return false;
-  RunFacts facts(run / "run.json");
-  return facts["state"] == "finished" || facts["state"] == "ended early";
-}
-
-// A process that was killed may hold the run's lock for a moment longer.
-void wait_until_unlocked(const fs::path& run) {
-  const int descriptor = ::open((run / ".lock").c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return;
-  for (int i = 0; i < 500 && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  ::close(descriptor);
-}
-
-std::vector<std::string> arguments_of(const SweepRun& run, const fs::path& folder) {
-  const fs::path path = folder / run.name;
-  std::error_code ignored;
-  if (fs::exists(path / "args.yaml", ignored)) {
-    wait_until_unlocked(path);
-    return {"train", "--resume", path.string()};
-  }
-  // Broken off before it began: nothing in there that training made.
-  fs::remove_all(path, ignored);
-  std::vector<std::string> arguments = {"train"};
-  arguments.insert(arguments.end(), run.arguments.begin(), run.arguments.end());
-  for (const std::string& word : {"--output=" + folder.string(), "--experiment=" + run.name}) {
-    arguments.push_back(word);
-  }
-  return arguments;
-}
-
 void say_outcome(std::size_t number, std::size_t count, const fs::path& run) {
   const RunOutcome outcome = outcome_of(read_run(run));
   fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s\n", number, count, run.filename().string(),
              percent_text(outcome.last_top1), number_text(outcome.seconds),
              count_text(outcome.samples_per_second));
   std::fflush(stdout);
-}
-
-void do_run(const SweepRun& run, const fs::path& folder, const StopSignals& signals) {
-  const fs::path path = folder / run.name;
-  if (is_finished(path)) return;
-  const int code = run_program(arguments_of(run, folder), [&] { return signals.received() != 0; });
-  if (code == kStoppedExitCode) {
-    fmt::print(stderr, "stoker: stopped; go on with `stoker sweep --output {}`\n", folder.string());
-    throw ExitRequest{kStoppedExitCode};
-  }
-  if (code != 0) {
-    throw Error({.what = "a run of the sweep failed",
-                 .path = path.string(),
-                 .found = fmt::format("exit code {}", code),
-                 .hint = fmt::format("Its message stands above. Go on with `stoker sweep --output "
-                                     "{}`",
-                                     folder.string())});
-  }
 }
 
 // The plan of the folder, which flags may only confirm.
@@ -121,7 +64,7 @@ std::string quoted_field(const std::string& text) {
 void write_table(const fs::path& folder, const SweepPlan& plan, const std::vector<SweepRun>& runs) {
   std::string text = "run";
   for (const SweepAxis& axis : plan.axes) text += "," + axis.flag;
-  text += ",seed,epochs,last_top1,best_top1,last_loss,seconds,samples_per_second\n";
+  text += ",seed,epochs,last_top1,best_top1,test_top1,last_loss,seconds,samples_per_second\n";
   for (const SweepRun& run : runs) {
     const RunReport report = read_run(folder / run.name);
     const RunOutcome outcome = outcome_of(report);
@@ -133,9 +76,11 @@ void write_table(const fs::path& folder, const SweepPlan& plan, const std::vecto
     };
     text += run.name;
     for (const SweepAxis& axis : plan.axes) text += "," + setting(axis.flag);
-    text += fmt::format(",{},{},{:.6f},{:.6f},{:.6f},{:.3f},{:.1f}\n", setting("seed"),
-                        report.results.rows(), outcome.last_top1, outcome.best_top1,
-                        outcome.last_loss, outcome.seconds, outcome.samples_per_second);
+    text += fmt::format(
+        ",{},{},{:.6f},{:.6f},{},{:.6f},{:.3f},{:.1f}\n", setting("seed"), report.results.rows(),
+        outcome.last_top1, outcome.best_top1,
+        std::isfinite(outcome.test_top1) ? fmt::format("{:.6f}", outcome.test_top1) : "",
+        outcome.last_loss, outcome.seconds, outcome.samples_per_second);
   }
   write_whole_file(folder / "sweep.csv", text, "sweep's table");
 }
@@ -160,17 +105,18 @@ void run(const SweepFlags& flags) {
     return;
   }
   const StopSignals signals;
+  const std::string resume = fmt::format("stoker sweep --output {}", folder.string());
   if (flags.only >= 0) {
     if (static_cast<std::size_t>(flags.only) >= runs.size()) {
       throw Error({.what = "the sweep has no such run",
                    .expected = fmt::format("--only 0 … {}", runs.size() - 1),
                    .found = std::to_string(flags.only)});
     }
-    do_run(runs[static_cast<std::size_t>(flags.only)], folder, signals);
+    complete_run(runs[static_cast<std::size_t>(flags.only)], folder, signals, resume);
     return;
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    do_run(runs[i], folder, signals);
+    complete_run(runs[i], folder, signals, resume);
     say_outcome(i + 1, runs.size(), folder / runs[i].name);
   }
   compare(folder, plan, runs);

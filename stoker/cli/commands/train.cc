@@ -6,14 +6,17 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <torch/headeronly/version.h>
 #include <unistd.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/error_message.h"
+#include "stoker/cli/final_test.h"
+#include "stoker/cli/folds.h"
 #include "stoker/cli/rank_log.h"
 #include "stoker/cli/recipes.h"
 #include "stoker/cli/report_file.h"
 #include "stoker/cli/run_folder.h"
+#include "stoker/cli/run_notes.h"
 #include "stoker/cli/run_pictures.h"
 #include "stoker/cli/run_recorder.h"
 #include "stoker/cli/torch_errors.h"
@@ -23,7 +26,6 @@
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/different_lines.h"
-#include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
 #include "stoker/dist/group.h"
@@ -94,121 +96,6 @@ void write_rate_range(const fs::path& folder, const RateRange& range) {
                                          .view());
 }
 
-std::int64_t count_of(const std::vector<NamedTensor>& tensors) {
-  std::int64_t count = 0;
-  for (const NamedTensor& named : tensors) count += named.tensor.numel();
-  return count;
-}
-
-void introduce(RunFolder& folder, const TrainFlags& flags, const TrainSetup& setup) {
-  const Source& train = *setup.data.train;
-  folder.say(fmt::format("run        {}", folder.path().string()));
-  folder.say(
-      fmt::format("data       {}: {} samples to train, {} to validate, {}, {} classes, "
-                  "augmentation {}",
-                  flags.data, train.size(), setup.data.validation->size(),
-                  shape_text(setup.state.model->input().image), train.class_names().size(),
-                  setup.data.policy.text().empty() ? "none" : setup.data.policy.text()));
-  folder.say(fmt::format("model      {}, {} parameters", setup.state.model->architecture(),
-                         parameter_count(*setup.state.model)));
-  if (!setup.pretrained.empty()) {
-    folder.say(fmt::format("weights    {}\n{}", flags.pretrained, setup.pretrained));
-  }
-  const Model& model = *setup.state.model;
-  if (model.frozen() > 0) {
-    folder.say(fmt::format("frozen     {} of {} stages; {} parameters are trained", model.frozen(),
-                           model.stages().size(), count_of(model.trainable_parameters())));
-  }
-  for (const std::string& note : setup.notes) folder.say(fmt::format("chosen     {}", note));
-  const ChosenDevice& device = setup.placement.device;
-  folder.say(
-      fmt::format("device     {} ({}), {}", device.device.str(), device.reason, flags.precision()));
-  folder.say(fmt::format("threads    {}", setup.placement.threads.reason));
-}
-
-void introduce(RunFolder& folder, const Group& group) {
-  folder.say(fmt::format("ranks      {}, by {}, meeting at {}:{}", group.ranks(),
-                         group.launch().launcher, group.launch().master_address,
-                         group.launch().master_port));
-  for (int rank = 0; rank < group.ranks(); ++rank) {
-    folder.say(fmt::format("           {}", group.name_of(rank)));
-  }
-}
-
-void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
-                          const State& state) {
-  for (const std::string& reason : restored.damaged) {
-    folder.say(fmt::format("passed over a checkpoint: {}", reason));
-  }
-  if (restored.path.empty()) {
-    folder.say("resume     no checkpoint yet: from the start");
-  } else {
-    folder.say(fmt::format("resume     {}: epoch {}, step {}", restored.path.filename().string(),
-                           state.cursor.epoch + 1, state.step));
-  }
-}
-
-void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds) {
-  if (end == RunEnd::kNoProgress) folder.say("ended early: no better epoch for --patience epochs");
-  if (state.best) {
-    folder.say(fmt::format("best       epoch {}: val top-1 {:.2f} %  ({})", state.best->epoch + 1,
-                           100 * state.best->top1, folder.best_weights().string()));
-  }
-  folder.say(
-      fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
-}
-
-PictureSources pictures_of(const TrainFlags& flags, const TrainData& data) {
-  return {.train = data.train,
-          .validation = data.validation,
-          .policy = data.policy,
-          .validation_policy = data.validation_policy,
-          .seed = flags.train.seed,
-          .isolate = flags.train.isolate};
-}
-
-std::uint64_t epoch_samples(const TrainFlags& flags, const Source& train) {
-  return plan_of({.batch_size = flags.train.batch_size,
-                  .batches_per_epoch = flags.train.batches_per_epoch,
-                  .drop_last = flags.train.drop_last},
-                 train.size())
-      .samples_per_epoch();
-}
-
-// What a report says of the run beside its settings.
-nlohmann::ordered_json facts_of(const TrainFlags& flags, const TrainSetup& setup,
-                                const std::string& settings) {
-  const Model& model = *setup.state.model;
-  const ImageShape& shape = model.input().image;
-  nlohmann::ordered_json machine = machine_facts();
-  machine["device"] =
-      fmt::format("{} ({})", setup.placement.device.device.str(), setup.placement.device.reason);
-  machine["threads"] = setup.placement.threads.reason;
-  nlohmann::ordered_json versions = program_versions();
-  versions["libtorch"] = TORCH_VERSION;
-  Digest digest;
-  digest.add_text(settings);
-  return {{"data",
-           {{"name", flags.data},
-            {"train_samples", setup.data.train->size()},
-            {"validation_samples", setup.data.validation->size()},
-            {"shape", {shape.height, shape.width, shape.channels}},
-            {"augmentation", setup.data.policy.text()},
-            {"validation_framing", setup.data.validation_policy.text()}}},
-          {"classes", setup.data.train->class_names()},
-          {"model",
-           {{"architecture", model.architecture()},
-            {"parameters", parameter_count(model)},
-            {"trained_parameters", count_of(model.trainable_parameters())}}},
-          {"seed", flags.train.seed},
-          {"epoch_samples", epoch_samples(flags, *setup.data.train)},
-          {"machine", std::move(machine)},
-          {"versions", std::move(versions)},
-          {"settings_digest", digest.hex()},
-          {"first_batch_digest",
-           first_batch_digest(pictures_of(flags, setup.data), flags.train.batch_size)}};
-}
-
 // The run is done and saved: what is missing in its report is told, and no reason to fail.
 template <typename Action>
 void try_for_report(RunFolder& folder, const Action& action) {
@@ -261,9 +148,21 @@ void resolve_resume(TrainFlags& flags) {
   }
 }
 
+std::string text_of_file(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// As the run has it that is resumed.
+void apply_run_settings(CLI::App& command, TrainFlags& flags, const std::string& yaml,
+                        const std::string& name) {
+  flags.validation.note_run_settings(yaml);
+  apply_run_yaml(command, yaml, name);
+}
+
 RunFolder open_folder(CLI::App& command, TrainFlags& flags) {
   RunFolder folder = RunFolder::open(flags.output, flags.resume);
-  apply_yaml(command, folder.args());
+  apply_run_settings(command, flags, text_of_file(folder.args()), folder.args().string());
   return folder;
 }
 
@@ -281,6 +180,28 @@ std::unique_ptr<StepSync> make_sync(Group* group, State& state, const DistFlags&
   return std::make_unique<StepSync>(*group, state, sync_options(flags));
 }
 
+// The weights are saved: what fails here is made up for by resuming the run.
+void test_at_end(RunFolder& folder, const TrainFlags& flags, const TrainSetup& setup,
+                 RunRecorder& recorder, const StopSignals& signals) {
+  if (!can_test(setup)) return;
+  try {
+    const FinalTest test = run_final_test(folder, flags, setup, [&] {
+      if (signals.received() != 0) throw ExitRequest{kStoppedExitCode};
+    });
+    folder.say(fmt::format("test       {}", to_text(test)));
+    recorder.note_test(test, setup.state.step);
+  } catch (const ExitRequest&) {
+    recorder.note_end("stopped", setup.state);
+    folder.say(
+        fmt::format("stopped by signal {} in the test; resume with `stoker train --resume {}`",
+                    signals.received(), folder.path().string()));
+    throw;
+  } catch (const Error&) {
+    recorder.note_end("failed in the test", setup.state);
+    throw;
+  }
+}
+
 // Alone, or as rank 0 of a group: all that a run writes is written here.
 void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup& setup,
             Group* group = nullptr) {
@@ -292,14 +213,17 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
   if (group != nullptr) introduce(folder, *group);
   State& state = setup.state;
   Checkpointing checkpoints(folder.checkpoints(), setup.interval, flags.keep, settings);
-  TrainReporter reporter(folder, checkpoints,
-                         {.epochs = flags.train.epochs,
-                          .top_k = flags.train.top_k,
-                          .card = {.architecture = state.model->architecture(),
-                                   .input = state.model->input(),
-                                   .class_names = setup.data.train->class_names(),
-                                   .preprocessing = flags.preprocessing()},
-                          .fixed_stages = setup.fixed_stages});
+  checkpoints.set_defaults(to_yaml(default_values(command)));
+  TrainReporter reporter(
+      folder, checkpoints,
+      {.epochs = flags.train.epochs,
+       .top_k = flags.train.top_k,
+       .card = {.architecture = state.model->architecture(),
+                .input = state.model->input(),
+                .class_names = setup.data.train->class_names(),
+                .preprocessing = flags.preprocessing(),
+                .division = setup.parts.division ? to_text(*setup.parts.division) : ""},
+       .fixed_stages = setup.fixed_stages});
   if (!flags.resume.empty()) {
     say_where_it_goes_on(folder, checkpoints.restore(state), state);
     reporter.resume_at(state.cursor);
@@ -329,6 +253,7 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
   say_how_it_ended(folder, end, state,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   draw_predictions(folder, flags, setup.data);
+  test_at_end(folder, flags, setup, recorder, signals);
   recorder.note_end(end == RunEnd::kNoProgress ? "ended early" : "finished", state);
   if (!flags.no_report) make_report(folder);
 }
@@ -351,7 +276,16 @@ RunFolder new_folder(CLI::App& command, const TrainFlags& flags, const TrainSetu
   return folder;
 }
 
+void run_all_folds(CLI::App& command, const TrainFlags& flags) {
+  TrainFlags first = flags;
+  first.validation.fold = 0;
+  first.resolve();
+  static_cast<void>(open_parts(first));  // fails before anything is written
+  complete_folds(make_folds_folder(command, flags, default_name(flags) + "-folds"));
+}
+
 void run_alone(CLI::App& command, TrainFlags& flags) {
+  if (const auto folds = folds_to_resume(flags)) return complete_folds(*folds);
   resolve_resume(flags);
   if (!flags.resume.empty()) {
     RunFolder folder = open_folder(command, flags);
@@ -360,6 +294,7 @@ void run_alone(CLI::App& command, TrainFlags& flags) {
     return;
   }
   apply_named_settings(command, flags);
+  if (flags.validation.wants_all_folds()) return run_all_folds(command, flags);
   TrainSetup setup = set_up(flags);
   RunFolder folder = new_folder(command, flags, setup);
   run_in(folder, command, flags, setup);
@@ -377,11 +312,6 @@ void check_same_settings(CLI::App& command, const TrainFlags& flags, const Train
       {.what = fmt::format("{} was started with other settings", group.name_of(group.rank())),
        .expected = fmt::format("\"{}\", as rank 0 has it", line_of_0),
        .found = fmt::format("\"{}\"", line)});
-}
-
-std::string text_of_file(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void run_as_rank_0(CLI::App& command, TrainFlags& flags, Group& group) {
@@ -407,7 +337,7 @@ void run_as_other_rank(CLI::App& command, TrainFlags& flags, Group& group) {
   if (settings.empty()) {
     apply_named_settings(command, flags);
   } else {
-    apply_yaml_text(command, settings, "rank 0's settings");
+    apply_run_settings(command, flags, settings, "rank 0's settings");
   }
   TrainSetup setup = set_up(flags);
   check_same_settings(command, flags, setup, group);
@@ -470,7 +400,7 @@ void run_as_rank(CLI::App& command, TrainFlags& flags) {
     end_at_once(error.what());
   } catch (const std::exception& error) {
     group.tell_failure(error.what());
-    end_at_once(fmt::format("{}: {}", group.name_of(group.rank()), error.what()));
+    end_at_once(fmt::format("{}: {}", group.name_of(group.rank()), error_message(error)));
   }
 }
 

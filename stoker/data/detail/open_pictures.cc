@@ -3,10 +3,11 @@
 #include <system_error>
 #include <utility>
 
-#include "stoker/core/error.h"
+#include <fmt/format.h>
+
+#include "stoker/data/detail/missing_part.h"
 #include "stoker/data/image_list.h"
 #include "stoker/data/listing_cache.h"
-#include "stoker/data/split.h"
 
 namespace stoker::detail {
 namespace {
@@ -18,14 +19,6 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-[[noreturn]] void fail_without_validation(const fs::path& path, std::string found) {
-  throw Error({.what = "the data has no part to validate on",
-               .path = path.string(),
-               .expected = "a folder val, valid, validation or test with a folder for each class",
-               .found = std::move(found),
-               .hint = "Make one with `stoker split`, or name other data with --val-data."});
-}
-
 ImageListing one_picture(const fs::path& path) {
   return {.root = path.parent_path(),
           .class_names = {},
@@ -33,57 +26,49 @@ ImageListing one_picture(const fs::path& path) {
           .ignored = {}};
 }
 
-ImageListing list_file(const fs::path& path, Split split) {
-  if (split == Split::kTest) fail_without_validation(path, "a file");
-  if (has_picture_extension(path.filename().string())) return one_picture(path);
-  return read_image_list(path);
+fs::path list_of(const fs::path& root, Split split) {
+  return root / fmt::format("{}.txt", name_of(split));
 }
 
-// The folder that is meant. What a model is judged on may be a folder without parts.
-fs::path part_of(const fs::path& root, Split split) {
+// A lone train.txt may be anything.
+bool holds_lists(const fs::path& root) {
+  return is_file(list_of(root, Split::kTrain)) &&
+         (is_file(list_of(root, Split::kValidation)) || is_file(list_of(root, Split::kTest)));
+}
+
+fs::path folder_of(const fs::path& root, Split split) {
   const DataSetFolders parts = find_parts(root);
   if (split == Split::kTrain) return parts.train;
-  if (!parts.validation.empty()) return parts.validation;
-  if (!parts.test.empty()) return parts.test;
-  if (split == Split::kJudged && parts.train == root) return root;
-  fail_without_validation(root, "none");
-}
-
-ImageListing list_folder(const fs::path& root, Split split, const fs::path& cache_folder) {
-  const fs::path train = root / "train.txt", validation = root / "val.txt";
-  if (is_file(train) && is_file(validation)) {
-    return read_image_list(split == Split::kTrain ? train : validation);
-  }
-  const fs::path part = part_of(root, split);
-  ImageListing listing = list_images_cached(part, cache_folder);
-  if (split == Split::kTest && listing.class_names.empty()) {
-    fail_without_validation(part, "pictures without classes");
-  }
-  return listing;
+  return split == Split::kValidation ? parts.validation : parts.test;
 }
 
 }  // namespace
 
+DataParts picture_parts(const fs::path& path) {
+  if (is_file(path)) return {};
+  if (holds_lists(path)) {
+    return {.validation = is_file(list_of(path, Split::kValidation)),
+            .test = is_file(list_of(path, Split::kTest))};
+  }
+  const DataSetFolders parts = find_parts(path);
+  return {.validation = !parts.validation.empty(), .test = !parts.test.empty()};
+}
+
 std::shared_ptr<const Source> open_pictures(const fs::path& path, Split split,
                                             const FolderOptions& options,
                                             const fs::path& cache_folder) {
-  return std::make_shared<FolderSource>(
-      is_file(path) ? list_file(path, split) : list_folder(path, split, cache_folder), options);
-}
-
-std::optional<TrainingPair> open_unsplit(const fs::path& path, std::uint32_t every,
-                                         const FolderOptions& options,
-                                         const fs::path& cache_folder) {
-  if (!fs::is_directory(path) || is_file(path / "train.txt")) return std::nullopt;
-  const DataSetFolders parts = find_parts(path);
-  if (!parts.validation.empty()) return std::nullopt;
-  if (!parts.test.empty() && !list_images_cached(parts.test, cache_folder).class_names.empty()) {
-    return std::nullopt;
+  const DataParts parts = picture_parts(path);
+  if (!parts.has(split)) fail_missing_part(path.string(), split, parts);
+  ImageListing listing;
+  if (is_file(path)) {
+    listing =
+        has_picture_extension(path.filename().string()) ? one_picture(path) : read_image_list(path);
+  } else if (holds_lists(path)) {
+    listing = read_image_list(list_of(path, split));
+  } else {
+    listing = list_images_cached(folder_of(path, split), cache_folder);
   }
-  SplitParts split = split_listing(list_images_cached(parts.train, cache_folder), {.every = every});
-  return TrainingPair{
-      .train = std::make_shared<FolderSource>(std::move(split.train), options),
-      .validation = std::make_shared<FolderSource>(std::move(split.validation), options)};
+  return std::make_shared<FolderSource>(std::move(listing), options);
 }
 
 }  // namespace stoker::detail

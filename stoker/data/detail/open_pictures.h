@@ -3,26 +3,21 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "stoker/data/catalog.h"
 
 namespace stoker::detail {
 
 // `path` is
-//   a folder with a folder for each class, or one with train/ and val/ in it (image_folder.h);
-//   a folder with train.txt and val.txt, as `stoker split` writes them;
+//   a folder with a folder for each class, or one with train/, val/ and test/ (image_folder.h);
+//   a folder with train.txt and with val.txt, test.txt or both, as `stoker split` writes them;
 //   a list of pictures (image_list.h), or one picture.
-// Listings of folders are kept in `cache_folder`; empty: they are not.
+// Listings of folders are kept in `cache_folder`; empty: they are not. Throws Error where there is
+// no such part.
 [[nodiscard]] std::shared_ptr<const Source> open_pictures(
     const std::filesystem::path& path, Split split, const FolderOptions& options,
     const std::filesystem::path& cache_folder);
 
-// Pictures in class folders that have no validation part, divided; nothing where the path is
-// something else.
-[[nodiscard]] std::optional<TrainingPair> open_unsplit(const std::filesystem::path& path,
-                                                       std::uint32_t every,
-                                                       const FolderOptions& options,
-                                                       const std::filesystem::path& cache_folder);
+[[nodiscard]] DataParts picture_parts(const std::filesystem::path& path);
 
 }  // namespace stoker::detail

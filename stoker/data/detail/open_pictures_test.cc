@@ -38,36 +38,36 @@ class OpenPictures : public ::testing::Test {
 };
 
 TEST_F(OpenPictures, TakesThePartThatIsMeant) {
-  put({"d/train/cat/1.jpg", "d/valid/cat/2.jpg", "d/test/3.jpg"});
+  put({"d/train/cat/1.jpg", "d/valid/cat/2.jpg", "d/test/cat/3.jpg"});
   EXPECT_THAT(names("d", Split::kTrain), ElementsAre("d/train/cat/1.jpg"));
-  EXPECT_THAT(names("d", Split::kTest), ElementsAre("d/valid/cat/2.jpg"));
-  EXPECT_THAT(names("d", Split::kJudged), ElementsAre("d/valid/cat/2.jpg"));
+  EXPECT_THAT(names("d", Split::kValidation), ElementsAre("d/valid/cat/2.jpg"));
+  EXPECT_THAT(names("d", Split::kTest), ElementsAre("d/test/cat/3.jpg"));
+  EXPECT_EQ(picture_parts(folder_.path() / "d"), (DataParts{.validation = true, .test = true}));
 }
 
-TEST_F(OpenPictures, AModelIsTriedOnAFolderWithoutParts) {
+TEST_F(OpenPictures, ATestPartIsNoValidationPartNorTheOtherWayRound) {
+  put({"d/train/cat/1.jpg", "d/test/cat/3.jpg", "e/train/cat/1.jpg", "e/val/cat/2.jpg"});
+  EXPECT_EQ(picture_parts(folder_.path() / "d"), (DataParts{.validation = false, .test = true}));
+  EXPECT_EQ(picture_parts(folder_.path() / "e"), (DataParts{.validation = true, .test = false}));
+  EXPECT_THAT(refusal("d", Split::kValidation),
+              AllOf(HasSubstr("no validation part"), HasSubstr("found train and test")));
+  EXPECT_THAT(refusal("e", Split::kTest),
+              AllOf(HasSubstr("no test part"), HasSubstr("found train and val")));
+}
+
+TEST_F(OpenPictures, DataWithoutPartsIsTrainingData) {
   put({"d/cat/1.jpg", "e/1.jpg", "e/2.png"});
-  EXPECT_THAT(names("d", Split::kJudged), ElementsAre("d/cat/1.jpg"));
-  EXPECT_THAT(names("e", Split::kJudged), ElementsAre("e/1.jpg", "e/2.png"));
-  EXPECT_THAT(names("e/2.png", Split::kJudged), ElementsAre("e/2.png"));
-}
-
-TEST_F(OpenPictures, TrainingIsNotValidatedOnItself) {
-  put({"d/cat/1.jpg", "e/train/cat/1.jpg", "e/test/2.jpg"});
   put_text("list.txt", "d/cat/1.jpg\tcat\n");
-  EXPECT_THAT(refusal("d", Split::kTest),
-              AllOf(HasSubstr("no part to validate on"), HasSubstr("stoker split")));
-  EXPECT_THAT(refusal("e", Split::kTest), HasSubstr("pictures without classes"));
-  EXPECT_THAT(refusal("list.txt", Split::kTest), HasSubstr("--val-data"));
-}
-
-TEST_F(OpenPictures, WithoutAValidationPartEveryNthOfAClassValidates) {
-  put({"d/train/cat/1.jpg", "d/train/cat/2.jpg", "d/train/cat/3.jpg", "d/test/9.jpg"});
-  const auto pair = open_unsplit(folder_.path() / "d", 2, {}, "");
-  ASSERT_TRUE(pair.has_value());
-  EXPECT_EQ(pair->train->size(), 1U);
-  EXPECT_EQ(pair->validation->size(), 2U);
-  put({"d/val/cat/4.jpg"});
-  EXPECT_FALSE(open_unsplit(folder_.path() / "d", 2, {}, "").has_value());
+  EXPECT_THAT(names("d", Split::kTrain), ElementsAre("d/cat/1.jpg"));
+  EXPECT_THAT(names("e", Split::kTrain), ElementsAre("e/1.jpg", "e/2.png"));
+  EXPECT_THAT(names("e/2.png", Split::kTrain), ElementsAre("e/2.png"));
+  EXPECT_THAT(names("list.txt", Split::kTrain), ElementsAre("d/cat/1.jpg"));
+  for (const char* path : {"d", "e", "e/2.png", "list.txt"}) {
+    EXPECT_TRUE(picture_parts(folder_.path() / path).whole()) << path;
+    for (const Split split : {Split::kValidation, Split::kTest}) {
+      EXPECT_THAT(refusal(path, split), HasSubstr("data without parts")) << path;
+    }
+  }
 }
 
 TEST_F(OpenPictures, ListsOfASplitAreADataSet) {
@@ -75,9 +75,13 @@ TEST_F(OpenPictures, ListsOfASplitAreADataSet) {
   put_text("s/train.txt", "#classes\tcat\tdog\n../d/cat/1.jpg\tcat\n");
   put_text("s/val.txt", "#classes\tcat\tdog\n../d/dog/2.jpg\tdog\n");
   EXPECT_THAT(names("s", Split::kTrain), ElementsAre("d/cat/1.jpg"));
-  EXPECT_THAT(names("s", Split::kTest), ElementsAre("d/dog/2.jpg"));
-  const auto source = open_pictures(folder_.path() / "s", Split::kTest, {}, "");
+  EXPECT_THAT(names("s", Split::kValidation), ElementsAre("d/dog/2.jpg"));
+  const auto source = open_pictures(folder_.path() / "s", Split::kValidation, {}, "");
   EXPECT_THAT(source->class_names(), ElementsAre("cat", "dog"));
+  put_text("s/test.txt", "#classes\tcat\tdog\n../d/cat/1.jpg\tcat\n");
+  EXPECT_THAT(names("s", Split::kTest), ElementsAre("d/cat/1.jpg"));
+  std::filesystem::remove(folder_.path() / "s/val.txt");
+  EXPECT_EQ(picture_parts(folder_.path() / "s"), (DataParts{.validation = false, .test = true}));
 }
 
 }  // namespace

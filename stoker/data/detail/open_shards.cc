@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "stoker/core/error.h"
+#include "stoker/data/detail/missing_part.h"
 #include "stoker/data/foreign_shards.h"
 #include "stoker/data/shard_source.h"
 #include "stoker/store/open_store.h"
@@ -72,21 +75,36 @@ Location whole(const std::string& folder, const DataOptions& options) {
                        "PREFIX/shard-{000000..000123}.tar"});
 }
 
+// The root's own shards, or the one set that a text names.
+bool names_one_set(const std::string& text) {
+  const std::string name = cut_name(text).second;
+  return name == kManifestName || has_braces(text) || name.ends_with(".tar");
+}
+
+bool is_part_there(const std::string& root, Split split, const DataOptions& options) {
+  const std::string part = fmt::format("{}/{}", root, name_of(split));
+  return is_url(root) ? has_manifest(part, options) : holds_shards(part);
+}
+
+// Whether the root has train/ instead of shards of its own.
+bool is_divided(const std::string& root, const DataOptions& options) {
+  const bool own = is_url(root) ? has_manifest(root, options) : holds_shards(root);
+  return !own && is_part_there(root, Split::kTrain, options);
+}
+
 Location find_location(const std::string& text, Split split, const DataOptions& options) {
+  const std::string root = without_slashes(text);
+  if (!names_one_set(text) && is_divided(root, options)) {
+    if (split != Split::kTrain && !is_part_there(root, split, options)) {
+      fail_missing_part(text, split, shard_parts(text, options));
+    }
+    return whole(fmt::format("{}/{}", root, name_of(split)), options);
+  }
+  if (split != Split::kTrain) fail_missing_part(text, split, {});
+  if (!names_one_set(text)) return whole(root, options);
   const auto [folder, name] = cut_name(text);
   if (name == kManifestName) return {.folder = folder};
-  if (has_braces(text) || name.ends_with(".tar")) return {folder, expand_braces(name)};
-  const std::string root = without_slashes(text);
-  const std::string train = root + "/train", validation = root + "/val";
-  const bool divided = is_url(root) ? !has_manifest(root, options) && has_manifest(train, options)
-                                    : !holds_shards(root) && holds_shards(train);
-  if (divided) return whole(split == Split::kTrain ? train : validation, options);
-  if (split != Split::kTest) return whole(root, options);
-  throw Error(
-      {.what = "the data has no part to validate on",
-       .path = text,
-       .expected = "shards in train and val below it",
-       .hint = "Name other data with --val-data, or `stoker split` before `stoker shard`."});
+  return {folder, expand_braces(name)};
 }
 
 }  // namespace
@@ -97,6 +115,13 @@ bool names_shards(const std::string& text) {
   const fs::path path(text);
   if (path.filename() == kManifestName) return true;
   return fs::is_directory(path, ignored) && (holds_shards(path) || holds_shards(path / "train"));
+}
+
+DataParts shard_parts(const std::string& text, const DataOptions& options) {
+  const std::string root = without_slashes(text);
+  if (names_one_set(text) || !is_divided(root, options)) return {};
+  return {.validation = is_part_there(root, Split::kValidation, options),
+          .test = is_part_there(root, Split::kTest, options)};
 }
 
 std::shared_ptr<const Source> open_shards(const std::string& text, Split split,

@@ -13,9 +13,11 @@ namespace stoker::detail {
 // the latter two in it or in its train/.
 [[nodiscard]] bool names_shards(const std::string& text);
 
-// Of a folder or prefix with train/ and val/ the part, else all of it. Throws Error where there are
-// no shards, or none to validate on.
+// Of a folder or prefix with train/, val/ and test/ in it the part; else all of it is training
+// data. Throws Error where there are no shards, or no such part.
 [[nodiscard]] std::shared_ptr<const Source> open_shards(const std::string& text, Split split,
                                                         const DataOptions& options);
+
+[[nodiscard]] DataParts shard_parts(const std::string& text, const DataOptions& options);
 
 }  // namespace stoker::detail

@@ -1,0 +1,26 @@
+#include "stoker/cli/error_message.h"
+
+#include <new>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+
+std::string error_message(const std::exception& error) {
+  const bool ours = dynamic_cast<const Error*>(&error) != nullptr ||
+                    dynamic_cast<const InvariantError*>(&error) != nullptr;
+  if (ours) return error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is not enough memory";
+  if (dynamic_cast<const std::system_error*>(&error) != nullptr) {
+    return fmt::format("the system refused: {}", error.what());
+  }
+  return fmt::format(
+      "internal error: {}\nThis is a defect of stoker {}. Please report it, with the command that "
+      "you ran and this message.",
+      error.what(), STOKER_VERSION);
+}
+
+}  // namespace stoker

@@ -1,0 +1,13 @@
+// What a user reads when a command ends with an exception.
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace stoker {
+
+// Errors of ours, and of the system, in their own words; anything else is a defect of the program
+// and says so, with the version and a request to report it.
+[[nodiscard]] std::string error_message(const std::exception& error);
+
+}  // namespace stoker

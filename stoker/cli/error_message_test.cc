@@ -1,0 +1,36 @@
+#include "stoker/cli/error_message.h"
+
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ErrorMessage, OursAndTheSystemsKeepTheirWords) {
+  EXPECT_EQ(error_message(Error({.what = "cannot read it", .found = "nothing"})),
+            "cannot read it: found nothing");
+  EXPECT_THAT(
+      error_message(std::filesystem::filesystem_error(
+          "cannot create directory", "/x", std::make_error_code(std::errc::permission_denied))),
+      AllOf(HasSubstr("Permission denied"), HasSubstr("/x"), Not(HasSubstr("internal"))));
+  EXPECT_EQ(error_message(std::bad_alloc()), "there is not enough memory");
+}
+
+TEST(ErrorMessage, AnythingElseIsADefectThatAsksForAReport) {
+  const std::string text = error_message(std::out_of_range("vector::_M_range_check: __n"));
+  EXPECT_THAT(text, AllOf(HasSubstr("internal error"), HasSubstr("_M_range_check"),
+                          HasSubstr("stoker " STOKER_VERSION), HasSubstr("report")));
+}
+
+}  // namespace
+}  // namespace stoker

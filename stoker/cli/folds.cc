@@ -1,0 +1,162 @@
+#include "stoker/cli/folds.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stoker/cli/child_runs.h"
+#include "stoker/cli/json_text.h"
+#include "stoker/cli/report_file.h"
+#include "stoker/cli/yaml_flags.h"
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
+#include "stoker/report/comparison.h"
+#include "stoker/report/html_page.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSettings = "folds.yaml";
+constexpr const char* kSummary = "folds.json";
+
+bool holds_folds(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / kSettings, ignored);
+}
+
+// A setting of folds.yaml; empty where it is not there.
+std::string setting_of(const fs::path& folder, const std::string& wanted) {
+  for (const auto& [name, value] : read_yaml_pairs(folder / kSettings)) {
+    if (name == wanted) return value;
+  }
+  return "";
+}
+
+std::uint32_t number_of_folds(const fs::path& folder) {
+  const std::string text = setting_of(folder, "folds");
+  std::uint32_t folds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), folds);
+  if (read.ec == std::errc{} && read.ptr == text.data() + text.size() && folds >= 2) return folds;
+  throw Error({.what = "cannot read how many folds there are",
+               .path = (folder / kSettings).string(),
+               .expected = "folds: 2 or more",
+               .found = fmt::format("\"{}\"", text)});
+}
+
+std::vector<SweepRun> runs_of(const fs::path& folder) {
+  const std::uint32_t folds = number_of_folds(folder);
+  std::vector<SweepRun> runs;
+  for (std::uint32_t fold = 0; fold < folds; ++fold) {
+    runs.push_back(
+        {.name = fmt::format("fold-{}", fold),
+         .arguments = {fmt::format("--config={}", (folder / kSettings).string()),
+                       fmt::format("--folds={}", folds), fmt::format("--fold={}", fold)}});
+  }
+  return runs;
+}
+
+void say_outcome(const SweepRun& run, std::size_t count, const RunOutcome& outcome) {
+  fmt::print("{} of {}: best val top-1 {}, last {}{}\n", run.name, count,
+             percent_text(outcome.best_top1), percent_text(outcome.last_top1),
+             std::isfinite(outcome.test_top1) ? ", test " + percent_text(outcome.test_top1) : "");
+  std::fflush(stdout);
+}
+
+// "mean", "std", "least", "greatest" and the values; nothing where there are none.
+Json spread_json(const std::vector<RunOutcome>& outcomes, double RunOutcome::*member) {
+  std::vector<double> values;
+  for (const RunOutcome& outcome : outcomes) values.push_back(outcome.*member);
+  const Spread spread = spread_of(values);
+  if (!std::isfinite(spread.mean)) return nullptr;
+  return {{"mean", spread.mean},
+          {"std", spread.deviation},
+          {"least", spread.least},
+          {"greatest", spread.greatest},
+          {"values", values}};
+}
+
+std::string spread_text(const Json& spread) {
+  return fmt::format("{:.2f} ± {:.2f} %", 100 * spread["mean"].get<double>(),
+                     100 * spread["std"].get<double>());
+}
+
+void summarise(const fs::path& folder, const std::vector<RunOutcome>& outcomes) {
+  const Json json = {{"folds", outcomes.size()},
+                     {"best_val_top1", spread_json(outcomes, &RunOutcome::best_top1)},
+                     {"last_val_top1", spread_json(outcomes, &RunOutcome::last_top1)},
+                     {"test_top1", spread_json(outcomes, &RunOutcome::test_top1)}};
+  write_whole_file(folder / kSummary, json_text(json) + "\n", "summary of the folds");
+  for (const char* name : {"best_val_top1", "last_val_top1", "test_top1"}) {
+    if (!json[name].is_null()) fmt::print("{:13}  {}\n", name, spread_text(json[name]));
+  }
+}
+
+fs::path new_folder(const TrainFlags& flags, const std::string& default_name) {
+  const fs::path output = flags.output;
+  if (flags.experiment.empty()) {
+    fs::path folder = output / default_name;
+    for (int i = 2; fs::exists(folder); ++i)
+      folder = output / fmt::format("{}-{}", default_name, i);
+    return folder;
+  }
+  if (flags.take_folder || !fs::exists(output / flags.experiment)) {
+    return output / flags.experiment;
+  }
+  throw Error({.what = "the run is there already",
+               .path = (output / flags.experiment).string(),
+               .hint = "Choose another --experiment, or resume it with --resume"});
+}
+
+}  // namespace
+
+std::optional<fs::path> folds_to_resume(const TrainFlags& flags) {
+  if (flags.resume.empty()) return std::nullopt;
+  const std::string& name = flags.resume == "auto" ? flags.experiment : flags.resume;
+  if (name.empty()) return std::nullopt;
+  for (const fs::path& path : {fs::path(name), fs::path(flags.output) / name}) {
+    if (holds_folds(path)) return path;
+  }
+  return std::nullopt;
+}
+
+void complete_folds(const fs::path& folder) {
+  const std::vector<SweepRun> runs = runs_of(folder);
+  const StopSignals signals;
+  const std::string resume = fmt::format("stoker train --resume {}", folder.string());
+  std::vector<RunOutcome> outcomes;
+  std::vector<std::string> folders;
+  for (const SweepRun& run : runs) {
+    complete_run(run, folder, signals, resume);
+    folders.push_back((folder / run.name).string());
+    outcomes.push_back(outcome_of(read_run(folder / run.name)));
+    say_outcome(run, runs.size(), outcomes.back());
+  }
+  summarise(folder, outcomes);
+  if (setting_of(folder, "no-report") == "true") return;
+  write_report(folders, folder / "report.html", ReportFormat::kHtml);
+  fmt::print("{:13}  {}\n", "report", (folder / "report.html").string());
+}
+
+fs::path make_folds_folder(const CLI::App& command, const TrainFlags& flags,
+                           const std::string& default_name) {
+  FlagValues values =
+      given_values(command, {"config", "recipe", "resume", "output", "experiment", "fold"});
+  for (const char* name : {"data", "val-data", "test-data", "pretrained"}) {
+    for (auto& [flag, texts] : values) {
+      if (flag == name && fs::exists(texts.front())) texts = {fs::absolute(texts.front()).string()};
+    }
+  }
+  const fs::path folder = new_folder(flags, default_name);
+  fs::create_directories(folder);
+  write_whole_file(folder / kSettings, to_yaml(values), "settings of the folds");
+  return folder;
+}
+
+}  // namespace stoker
