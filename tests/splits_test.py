@@ -77,35 +77,35 @@ class Folders(Case):
                 shutil.copy(path, cls.data / part / label)
         cls.words = ["train", "--model", "cnn:4,8", "--aa", "resize(32,32)", "--epochs", "2", "-b", "8", *QUICK]
         cls.log = must(*cls.words, "--data", cls.data, "--output", cls.output, "--experiment", "three")
-        cls.run = cls.output / "three"
+        cls.three = cls.output / "three"
 
     def test_a_run_trains_validates_and_tests_on_its_own_part(self):
         self.assertIn("24 samples to train, 8 to validate", self.log)
         self.assertIn("validation validation part", self.log)
         self.assertRegex(self.log, r"(?m)^test       top-1 \d+\.\d\d %, loss .*, 7 samples \(test part\), weights of epoch")
-        test = facts(self.run)["test"]
+        test = facts(self.three)["test"]
         self.assertEqual((test["samples"], test["weights"], test["data"]), (7, "best", "test part"))
-        self.assertAlmostEqual(evaluated(self.data, best(self.run))["top1"], test["top1"], places=6)
+        self.assertAlmostEqual(evaluated(self.data, best(self.three))["top1"], test["top1"], places=6)
 
     def test_eval_takes_the_split_that_is_named(self):
         for split, samples in (("train", 24), ("val", 8), ("test", 7)):
-            found = evaluated(self.data, best(self.run), "--split", split)
+            found = evaluated(self.data, best(self.three), "--split", split)
             self.assertEqual((found["samples"], found["split"]), (samples, split))
-        self.assertIn("data       test\n", must("eval", self.data, "--weights", best(self.run)))
-        rows = must("predict", self.data, "--weights", best(self.run), "--split", "test").splitlines()
+        self.assertIn("data       test\n", must("eval", self.data, "--weights", best(self.three)))
+        rows = must("predict", self.data, "--weights", best(self.three), "--split", "test").splitlines()
         self.assertEqual(len(rows), 8)
         self.assertTrue(all("/test/" in row for row in rows[1:]))
-        self.assertEqual(evaluated(self.data / "val", best(self.run))["split"], "all")
+        self.assertEqual(evaluated(self.data / "val", best(self.three))["split"], "all")
         train_only = self.output / "train-only"
         train_only.mkdir()
         (train_only / "train").symlink_to(self.data / "train")
-        done = run("eval", train_only, "--weights", best(self.run), "--split", "val")
+        done = run("eval", train_only, "--weights", best(self.three), "--split", "val")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the data has no validation part", done.stderr)
 
     def test_a_resumed_finished_run_keeps_its_test(self):
         folder = self.output / "again"
-        shutil.copytree(self.run, folder)
+        shutil.copytree(self.three, folder)
         before = facts(folder)["test"]
         must("train", "--resume", folder)
         self.assertEqual(facts(folder)["test"], before)
@@ -116,12 +116,12 @@ class Folders(Case):
         self.assertEqual(facts(folder)["test"], before)
 
     def test_the_report_shows_the_test_as_such(self):
-        must("report", self.run, "--out", self.output / "r.html")
+        must("report", self.three, "--out", self.output / "r.html")
         page = (self.output / "r.html").read_text(encoding="utf-8")
-        top1 = 100 * facts(self.run)["test"]["top1"]
+        top1 = 100 * facts(self.three)["test"]["top1"]
         self.assertIn(f"<b>{top1:.2f} %</b><span>test top-1, weights of epoch", page)
         self.assertIn("best validation top-1", page)
-        must("report", self.run, "--format", "md", "--out", self.output / "r.md")
+        must("report", self.three, "--format", "md", "--out", self.output / "r.md")
         self.assertIn(f"Test top-1 {top1:.2f} % on 7 samples", (self.output / "r.md").read_text(encoding="utf-8"))
 
     def test_other_test_data_can_be_named(self):
