@@ -11,7 +11,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "stoker/core/abandoned_files.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/digest.h"
@@ -137,8 +139,11 @@ class Writer {
     std::error_code error;
     if (const auto path = out_.local_path(kManifestName)) {
       fs::create_directories(path->parent_path(), error);
+      remove_abandoned_files(path->parent_path());
     } else {
-      std::string name = (fs::temp_directory_path() / "stoker-shards-XXXXXX").string();
+      remove_abandoned_files(fs::temp_directory_path());
+      std::string name =
+          (fs::temp_directory_path() / fmt::format("stoker-shards-{}-XXXXXX", ::getpid())).string();
       if (::mkdtemp(name.data()) == nullptr) error.assign(errno, std::generic_category());
       scratch_ = name;
     }
@@ -188,7 +193,9 @@ class Writer {
                    .hint = "Choose another --out, or remove them."});
     }
     const std::string digest = stored_digest(out_, name);
-    if (index.plan != fmt::format("{} {}", plan_.digest, digest)) return std::nullopt;
+    // Reading the sources again costs less than encoding and writing them, and a source that was
+    // changed in place is seen.
+    if (index.plan != plan_text(digest, content_of(shard))) return std::nullopt;
     return facts_of(index, there->bytes, digest);
   }
 
@@ -196,17 +203,35 @@ class Writer {
     const std::string name = shard_name(shard);
     ShardIndex index{.shard = name, .samples = {}};
     std::uint64_t bytes = 0;
-    const std::string digest = write_tar(shard, index, bytes);
+    Digest content;
+    const std::string digest = write_tar(shard, index, content, bytes);
     verify(index, digest);
     send(name);
     if (!out_.local_path(name) && stored_digest(out_, name) != digest) fail_verify(name);
-    index.plan = fmt::format("{} {}", plan_.digest, digest);
+    index.plan = plan_text(digest, content.hex());
     put(index_name(name), to_text(index));
     return facts_of(index, bytes, digest);
   }
 
+  // What an index remembers of its making: the plan, the archive, the content of its sources.
+  [[nodiscard]] std::string plan_text(const std::string& archive,
+                                      const std::string& content) const {
+    return fmt::format("{} {} {}", plan_.digest, archive, content);
+  }
+
+  [[nodiscard]] std::string content_of(std::size_t shard) const {
+    Digest content;
+    SampleBuffer buffer;
+    detail::PictureEncoder reader({});
+    for (std::uint64_t place = plan_.begins[shard]; place < plan_.begins[shard + 1]; ++place) {
+      reader.add_content(source_, plan_.order[place], buffer, content);
+    }
+    return content.hex();
+  }
+
   // The digest of the archive.
-  std::string write_tar(std::size_t shard, ShardIndex& index, std::uint64_t& bytes) const {
+  std::string write_tar(std::size_t shard, ShardIndex& index, Digest& sources,
+                        std::uint64_t& bytes) const {
     AtomicFile file(file_for(index.shard), "shard");
     Digest digest;
     const auto write = [&](std::span<const std::byte> piece) {
@@ -224,7 +249,7 @@ class Writer {
         {.max_side = options_.max_side, .quality = options_.quality, .limits = options_.limits});
     for (std::uint64_t place = plan_.begins[shard]; place < plan_.begins[shard + 1]; ++place) {
       const std::uint64_t sample = plan_.order[place];
-      const auto picture = encoder.file_of(source_, sample, buffer);
+      const auto picture = encoder.file_of(source_, sample, buffer, sources);
       const std::string key = fmt::format("{:09}", place);
       const auto label = static_cast<std::int32_t>(source_.label(sample, buffer).value());
       index.samples.push_back({.offset = bytes + 512,

@@ -4,8 +4,9 @@
 // options make the same bytes.
 //
 // A shard appears whole, is read back and compared, and only then gets its index; the manifest
-// comes last. So a run that was ended can be started again: shards whose index is of the same plan
-// and whose bytes are still what the index says are kept.
+// comes last. So a run that was ended can be started again: shards whose index is of the same plan,
+// whose bytes are still what the index says and whose sources have the same content are kept.
+// Temporary files of a run that was killed are removed.
 #pragma once
 
 #include <cstdint>

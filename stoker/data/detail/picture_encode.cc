@@ -44,6 +44,23 @@ Image shrunk(const ImageView& image, int max_side) {
   return out;
 }
 
+Sample read_sample(const Source& source, std::uint64_t index, SampleBuffer& buffer) {
+  auto sample = source.read(index, buffer);
+  if (!sample) fail(source, index, sample.error());
+  return *sample;
+}
+
+// With the length, so that two samples are not one longer one.
+void add_bytes(Digest& digest, std::span<const std::byte> bytes) {
+  digest.add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+void add_pixels(Digest& digest, const ImageView& image) {
+  for (int y = 0; y < image.shape.height; ++y) {
+    digest.add(std::as_bytes(std::span(image.row(y), image.shape.bytes_per_row())));
+  }
+}
+
 }  // namespace
 
 bool PictureEncoder::keeps(const ImageHeader& header) const {
@@ -59,23 +76,39 @@ PictureEncoder::File PictureEncoder::encode_anew(const ImageHeader& header, Imag
   return {.bytes = encoded_, .extension = "jpg"};
 }
 
-PictureEncoder::File PictureEncoder::file_of(const Source& source, std::uint64_t index,
-                                             SampleBuffer& buffer) {
+std::span<const std::byte> PictureEncoder::read_file(const Source& source, std::uint64_t index) {
   auto bytes = source.read_bytes(index, [&](std::size_t size) -> std::span<std::byte> {
     read_.resize(size);
     return read_;
   });
   if (!bytes) fail(source, index, bytes.error());
-  if (bytes->empty()) {
-    auto sample = source.read(index, buffer);
-    if (!sample) fail(source, index, sample.error());
-    encoded_ = encode_png(sample->image);
+  return *bytes;
+}
+
+void PictureEncoder::add_content(const Source& source, std::uint64_t index, SampleBuffer& buffer,
+                                 Digest& content) {
+  const std::span<const std::byte> bytes = read_file(source, index);
+  if (bytes.empty()) {
+    add_pixels(content, read_sample(source, index, buffer).image);
+  } else {
+    add_bytes(content, bytes);
+  }
+}
+
+PictureEncoder::File PictureEncoder::file_of(const Source& source, std::uint64_t index,
+                                             SampleBuffer& buffer, Digest& content) {
+  const std::span<const std::byte> bytes = read_file(source, index);
+  if (bytes.empty()) {
+    const Sample sample = read_sample(source, index, buffer);
+    add_pixels(content, sample.image);
+    encoded_ = encode_png(sample.image);
     return {.bytes = encoded_, .extension = "png"};
   }
+  add_bytes(content, bytes);
   if (!buffer.decoder) buffer.decoder = std::make_unique<ImageDecoder>(options_.limits);
-  auto header = buffer.decoder->open(*bytes);
+  auto header = buffer.decoder->open(bytes);
   if (!header) fail(source, index, header.error());
-  if (keeps(*header)) return {.bytes = *bytes, .extension = extension_of(header->format)};
+  if (keeps(*header)) return {.bytes = bytes, .extension = extension_of(header->format)};
   try {
     return encode_anew(*header, *buffer.decoder);
   } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/core/digest.h"
 #include "stoker/data/source.h"
 
 namespace stoker::detail {
@@ -26,9 +27,16 @@ class PictureEncoder {
     std::string_view extension;
   };
   // Samples without a file become PNG. Throws Error, with the sample's name.
-  [[nodiscard]] File file_of(const Source& source, std::uint64_t index, SampleBuffer& buffer);
+  // The content of the source, before it is encoded, is added to `content`.
+  [[nodiscard]] File file_of(const Source& source, std::uint64_t index, SampleBuffer& buffer,
+                             Digest& content);
+  // Only that: whether the sample is still what it was.
+  void add_content(const Source& source, std::uint64_t index, SampleBuffer& buffer,
+                   Digest& content);
 
  private:
+  // Empty where the sample has no file.
+  [[nodiscard]] std::span<const std::byte> read_file(const Source& source, std::uint64_t index);
   [[nodiscard]] bool keeps(const ImageHeader& header) const;
   [[nodiscard]] File encode_anew(const ImageHeader& header, ImageDecoder& decoder);
 
