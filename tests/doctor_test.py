@@ -103,6 +103,10 @@ def plant_unreadable(folder):
         folder.expect("truncated", f"test/bird/{name}")
     folder.save("train/fish/huge.jpg", folder.photo().resize((1000, 1000)))
     folder.expect("too_large", "train/fish/huge.jpg")
+    folder.save("train/fish/scan.tif", folder.photo())
+    folder.expect("unsupported", "train/fish/scan.tif")
+    folder.save("train/fish/photo", folder.photo(), format="JPEG")  # without an extension
+    folder.expect("unsupported", "train/fish/photo")
 
 
 def plant_odd(folder):
@@ -115,6 +119,9 @@ def plant_odd(folder):
     folder.save("train/insect/deep.png", folder.photo().convert("L").convert("I;16").point(lambda v: v * 257))
     folder.expect("sixteen_bit", "train/insect/deep.png")
     folder.expect("mixed_colour", "train/insect/deep.png")
+    folder.save("train/insect/xray.png", folder.photo().convert("L").convert("I;16").point(lambda v: v * 16))
+    folder.expect("dark_sixteen_bit", "train/insect/xray.png")
+    folder.expect("mixed_colour", "train/insect/xray.png")
     folder.save("train/insect/palette.png", folder.photo().quantize(64))
     folder.expect("palette", "train/insect/palette.png")
     glass = folder.photo()

@@ -159,6 +159,11 @@ void read_facts(RunReport& run, const fs::path& path) {
   for (const Json& name : list_of(json, "classes")) {
     run.class_names.push_back(name.is_string() ? name.get<std::string>() : "?");
   }
+  for (const Json& change : list_of(json, "data_changes")) {
+    run.warnings.push_back(
+        fmt::format("The data was changed at step {}, and the change was accepted: {}.",
+                    text_at(change, "step"), text_at(change, "difference")));
+  }
   run.feed = feed_of(part_of(json, "feed"));
   run.test = test_of(part_of(json, "test"));
   const double samples = number_at(json, "epoch_samples");

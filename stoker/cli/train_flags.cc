@@ -48,6 +48,8 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
                   "what gives validation pictures their size, e.g. \"resize(224,224)\"; auto: the "
                   "middle 7/8 where --aa begins with a size")
       ->capture_default_str();
+  command.add_flag("--skip-unknown", flags.skip_unknown,
+                   "train without images of formats that cannot be read (TIFF, BMP, GIF, …)");
   command.add_flag("--exact-decode", flags.train.exact_decode,
                    "never decode JPEGs at a half, a quarter or an eighth");
   command
@@ -235,6 +237,8 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
       "--resume", flags.resume,
       "go on with the run in this folder; auto: with --experiment if it is there, else "
       "begin it");
+  command.add_flag("--accept-changed-data", flags.accept_changed_data,
+                   "with --resume: continue although the data has changed; the report says so");
 }
 
 }  // namespace
@@ -301,12 +305,20 @@ Policy TrainFlags::resolved_validation_policy() const {
 }
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
-  static const std::set<std::string> names = {
-      "workers",          "max-errors",  "device",       "output",      "experiment",
-      "checkpoint-every", "keep",        "config",       "resume",      "tensorboard",
-      "histograms",       "log-json",    "no-report",    "rank",        "world-size",
-      "master-addr",      "master-port", "dist-backend", "timeout",     "dist-interface",
-      "reduce",           "cache-dir",   "cache-size",   "store-tries", "store-timeout"};
+  static const std::set<std::string> names = {"workers",       "max-errors",
+                                              "device",        "output",
+                                              "experiment",    "checkpoint-every",
+                                              "keep",          "config",
+                                              "resume",        "tensorboard",
+                                              "histograms",    "log-json",
+                                              "no-report",     "rank",
+                                              "world-size",    "master-addr",
+                                              "master-port",   "dist-backend",
+                                              "timeout",       "dist-interface",
+                                              "reduce",        "cache-dir",
+                                              "cache-size",    "store-tries",
+                                              "store-timeout", "accept-changed-data",
+                                              "skip-unknown"};
   return names;
 }
 

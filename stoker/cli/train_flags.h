@@ -50,6 +50,7 @@ struct TrainFlags {
   RecordOptions record;
   bool no_report = false;
   std::string config, resume;
+  bool accept_changed_data = false, skip_unknown = false;
   bool take_folder = false;  // with --resume auto, a run that has none yet
 
   void add_to(CLI::App& command);

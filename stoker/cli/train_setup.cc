@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/cli/data_checks.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/error.h"
 #include "stoker/data/balance.h"
@@ -110,6 +111,12 @@ TrainSetup set_up(TrainFlags& flags) {
   }
   TrainingParts parts = open_parts(flags);
   TrainData data = make_train_data(flags, parts);
+  std::vector<std::string> data_notes = check_data(
+      std::vector<DataPart>{
+          {"training", parts.train}, {"validation", parts.validation}, {"test", parts.test}},
+      {.skip_unknown = flags.skip_unknown,
+       .decode_images = !flags.train.isolate,
+       .limits = flags.limits});
   std::string pretrained;
   auto model = new_model(flags, data, pretrained);
   const std::size_t frozen = flags.frozen_stages(model->stages().size());
@@ -126,7 +133,8 @@ TrainSetup set_up(TrainFlags& flags) {
                    .state = State(std::move(model), flags.optimiser, flags.averaging()),
                    .interval = parse_checkpoint_interval(flags.checkpoint_every),
                    .fixed_stages = fixed,
-                   .notes = {}};
+                   .notes = {},
+                   .data_notes = std::move(data_notes)};
   Model& placed = *setup.state.model;
   placed.freeze(frozen);
   if (flags.batch_size == "auto") {
@@ -146,7 +154,7 @@ FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
   std::set<std::string> without = left_out;
   // Of this process, not of the run.
   without.insert({"config", "resume", "rank", "world-size", "master-addr", "master-port",
-                  "dist-backend", "dist-interface", "timeout"});
+                  "dist-backend", "dist-interface", "timeout", "accept-changed-data"});
   FlagValues values = flag_values(command, without);
   set_flag_value(values, "data", flags.data);
   flags.validation.resolve(values, setup.parts);

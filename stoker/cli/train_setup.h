@@ -10,6 +10,7 @@
 #include "stoker/cli/place_model.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/yaml_flags.h"
+#include "stoker/data/data_identity.h"
 #include "stoker/data/training_parts.h"
 #include "stoker/train/checkpointing.h"
 #include "stoker/train/rate_range.h"
@@ -27,6 +28,8 @@ struct TrainSetup {
   std::size_t fixed_stages;                  // that never learn
   std::vector<std::string> notes;            // what was tried out, for the run's log
   std::optional<RateRange> rate_range = {};  // with --lr auto
+  std::vector<std::string> data_notes = {};  // what was left out, and warnings
+  DataIdentity identity = {};                // made once all ranks are known to agree
 };
 
 // The data that the flags name, opened and divided.

@@ -75,6 +75,8 @@ class IdxSource final : public Source {
   void prefetch(std::uint64_t index) const noexcept override;
   // The image is a view of the file's memory; the buffer stays unused. index < size().
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
+  [[nodiscard]] const IdxArray& images() const noexcept { return images_; }
+  [[nodiscard]] const IdxArray& labels() const noexcept { return labels_; }
 
  private:
   IdxArray images_, labels_;

@@ -3,7 +3,8 @@
 // mistakes are caught: hidden and junk files and folders are left out and listed.
 //
 // A listing is a plain value. Listing costs one directory walk and a look at each picture's size;
-// no picture is opened. Names are bytes: they need not be UTF-8.
+// no picture is opened, of other files a few whose extension is not known. Names are bytes: they
+// need not be UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct ListedImage {
 };
 
 // Left out of the listing, with the reason: "hidden", "junk (Thumbs.db)", "not a picture (.txt)",
-// "empty folder", …
+// "unsupported image (.tif)", "empty folder", … See left_out.h.
 struct IgnoredPath {
   std::string path;
   std::string reason;

@@ -73,11 +73,11 @@ TEST(ImageFolder, HiddenJunkAndOtherFilesAreListedWithTheReason) {
   EXPECT_THAT(
       ignored_of(listing),
       ElementsAre(".ipynb_checkpoints: hidden", "@eaDir: junk (@eaDir)",
-                  "__MACOSX: junk (__MACOSX)", "a/.2.jpg: hidden", "a/3.GIF: not a picture (.GIF)",
-                  "a/LICENSE: not a picture (no extension)", "a/Thumbs.db: junk (Thumbs.db)",
-                  "a/desktop.ini: junk (desktop.ini)", "a/notes.txt: not a picture (.txt)",
-                  "a/nothing: empty folder", "loose.jpg: not in a class folder",
-                  "lost+found: junk (lost+found)"));
+                  "__MACOSX: junk (__MACOSX)", "a/.2.jpg: hidden",
+                  "a/3.GIF: unsupported image (.gif)", "a/LICENSE: not a picture (no extension)",
+                  "a/Thumbs.db: junk (Thumbs.db)", "a/desktop.ini: junk (desktop.ini)",
+                  "a/notes.txt: not a picture (.txt)", "a/nothing: empty folder",
+                  "loose.jpg: not in a class folder", "lost+found: junk (lost+found)"));
 }
 
 TEST(ImageFolder, OnlyPicturesAreAListingWithoutClasses) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "stoker/core/digest.h"
+#include "stoker/data/dark_images.h"
 #include "stoker/data/detail/file_content.h"
 
 namespace stoker {
@@ -142,6 +143,7 @@ void PictureExaminer::examine_bytes(PictureFacts& facts) {
 void PictureExaminer::examine_pixels(PictureFacts& facts, const ImageView& pixels) {
   facts.pixel_digest = digest_of(pixels);
   facts.blank = is_blank(pixels);
+  if (facts.header->bits == 16) facts.brightest = brightest_value(pixels);
   facts.sketch = sketch_of(pixels, scratch_);
 }
 

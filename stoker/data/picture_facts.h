@@ -25,6 +25,7 @@ struct PictureFacts {
   std::string file_digest;   // of all bytes; empty where the file could not be read
   std::string pixel_digest;  // of size and upright RGB pixels; empty unless decoded
   bool blank = false;        // every pixel has the same colour
+  int brightest = 255;       // of all values; only where it has 16 bits a value
   PictureSketch sketch;
 };
 

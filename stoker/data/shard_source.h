@@ -41,6 +41,8 @@ class ShardSource final : public Source {
                                       const FrameRequest& request,
                                       SampleBuffer& buffer) const override;
   [[nodiscard]] const ShardSet& shards() const noexcept { return *shards_; }
+  [[nodiscard]] std::string where() const { return shards_->where(); }
+  [[nodiscard]] const ShardManifest& manifest() const noexcept { return shards_->manifest(); }
   // These shards alone, by their places in the manifest; at least one.
   [[nodiscard]] std::shared_ptr<const ShardSource> part(
       std::span<const std::uint32_t> shards) const {

@@ -9,9 +9,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "stoker/data/catalog.h"
+#include "stoker/data/data_identity.h"
 #include "stoker/data/foreign_shards.h"
+#include "stoker/data/identity_difference.h"
 #include "stoker/data/shard_writer.h"
 #include "stoker/data/test_pictures.h"
 #include "stoker/data/test_shards.h"
@@ -26,6 +30,7 @@ using test::member;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // Two classes of ten pictures of different sizes.
 class Shards : public testing::Test {
@@ -128,6 +133,28 @@ TEST_F(Shards, HaveThreeParts) {
               AllOf(HasSubstr("no validation part"), HasSubstr("train and test")));
 }
 
+TEST_F(Shards, AreIdentifiedByTheirManifest) {
+  write();
+  const auto identity = [&] {
+    const DataPart parts[] = {{"training", open(out())}};
+    return identity_of(parts, false, {}).text();
+  };
+  const std::string before = identity();
+  EXPECT_THAT(before, HasSubstr("class\t1\tdog\nshard\tshard-000000.tar\t"));
+  EXPECT_THAT(before, Not(HasSubstr(".png")));
+  // Another picture of the same name.
+  data_.write("data/cat/3.png", test::png_of(test::scene(99, 43)));
+  fs::remove_all(out());
+  write();
+  const IdentitySides sides{.there = "on rank 0"};
+  EXPECT_THAT(first_difference(identity(), before, sides), HasSubstr("shard-00000"));
+  fs::rename(data_.path() / "data/dog", data_.path() / "data/hound");
+  fs::remove_all(out());
+  write();
+  EXPECT_EQ(first_difference(identity(), before, sides),
+            "class 1 is 'hound' here and 'dog' on rank 0");
+}
+
 TEST_F(Shards, AreTheSameBytesForAnyNumberOfThreads) {
   write({.seed = 3, .threads = 1});
   const Bytes first = contents_of(out() / "shard-000001.tar");
@@ -153,6 +180,34 @@ TEST_F(Shards, AreKeptByASecondRunUnlessTheyChanged) {
   EXPECT_EQ(contents_of(out() / kManifestName), manifest);
   EXPECT_EQ(write().kept, shards);
   EXPECT_THAT(message_of([&] { write({.seed = 9}); }), HasSubstr("another seed"));
+}
+
+TEST_F(Shards, AreWrittenAnewWhereASourceChangedInPlace) {
+  const std::uint64_t shards = write({.quality = 80}).shards;
+  const fs::path image = data_.path() / "data/cat/3.png";
+  Bytes bytes = contents_of(image);
+  const auto time = fs::last_write_time(image);
+  // Another picture in as many bytes: what a PNG has after its end does not matter.
+  Bytes other = test::png_of(test::changed(test::scene(3, 43), 30, 0));
+  ASSERT_LE(other.size(), bytes.size());
+  other.resize(bytes.size());
+  data_.write("data/cat/3.png", other);
+  fs::last_write_time(image, time);
+  EXPECT_EQ(write({.quality = 80}).kept, shards - 1);
+  EXPECT_EQ(write({.quality = 80}).kept, shards);
+  const auto before = pictures_of(*open(out()));
+  fs::remove_all(out());
+  write({.quality = 80});
+  EXPECT_EQ(pictures_of(*open(out())), before);
+}
+
+TEST_F(Shards, LeaveNoTemporaryFilesOfAKilledRun) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  const fs::path left = data_.write(fmt::format("out/.stoker-{}-0.tmp", child), {1, 2, 3});
+  write();
+  EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(Shards, ShrinkAndEncodePicturesWhereAsked) {

@@ -15,6 +15,7 @@ class SourceView : public Source {
  public:
   explicit SourceView(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
 
+  [[nodiscard]] const Source& source() const noexcept { return *source_; }
   // The sample of the other source that stands here.
   [[nodiscard]] virtual std::uint64_t original(std::uint64_t index) const noexcept = 0;
 
@@ -46,9 +47,6 @@ class SourceView : public Source {
                                       SampleBuffer& buffer) const final {
     return source_->decode(original(index), bytes, request, buffer);
   }
-
- protected:
-  [[nodiscard]] const Source& source() const noexcept { return *source_; }
 
  private:
   std::shared_ptr<const Source> source_;

@@ -109,6 +109,7 @@ SplitParts split_listing(const ImageListing& listing, const SplitOptions& option
                        : detail::choose_every(data, options.every);
   parts.train.root = parts.validation.root = listing.root;
   parts.train.class_names = parts.validation.class_names = listing.class_names;
+  parts.train.ignored = listing.ignored;
   for (std::size_t i = 0; i < listing.images.size(); ++i) {
     const bool validation = chosen[groups.unit_of(i)];
     if (!options.fraction && validation != chosen[groups.of_sample[i]]) ++parts.moved;

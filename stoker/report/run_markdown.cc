@@ -176,6 +176,9 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
     report.text += fmt::format("Test top-1 {} on {} samples, with the weights of epoch {}.\n\n",
                                percent_text(run.test.top1), run.test.samples, run.test.epoch);
   }
+  for (const std::string& warning : run.warnings) {
+    report.text += fmt::format("**Warning:** {}\n\n", escaped(warning));
+  }
   std::vector<PlotSeries> loss, top1;
   add_curve(loss, run, "train_loss", "training", false);
   add_curve(loss, run, "val_loss", "validation", false);

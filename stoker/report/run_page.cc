@@ -85,7 +85,11 @@ std::string lead(const RunReport& run) {
   if (!run.state.empty() && run.state != "finished") {
     text += fmt::format(". The run is <b>{}</b>", escape_html(run.state));
   }
-  return "<p class=\"lead\">" + text + ".</p>\n";
+  std::string out = "<p class=\"lead\">" + text + ".</p>\n";
+  for (const std::string& warning : run.warnings) {
+    out += fmt::format("<p class=\"lead warning\"><b>Warning:</b> {}</p>\n", escape_html(warning));
+  }
+  return out;
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ ReportPrediction wrong_one() {
 RunReport full_run() {
   RunReport run{.name = kEvil, .folder = kEvil, .state = kEvil};
   run.data = run.model = run.augmentation = kEvil;
+  run.warnings = {kEvil};
   run.settings = {{kEvil, kEvil}};
   run.facts = {{kEvil, {{kEvil, kEvil}}}};
   run.class_names = {kEvil, "cat"};

@@ -74,7 +74,8 @@ using NamedValues = std::vector<std::pair<std::string, std::string>>;
 struct RunReport {
   std::string name = {}, folder = {}, state = {};
   std::string data = {}, model = {}, augmentation = {};
-  NamedValues settings = {};  // of args.yaml, in its order
+  std::vector<std::string> warnings = {};  // sentences that a reader must not miss
+  NamedValues settings = {};               // of args.yaml, in its order
   // Data, machine, versions, digests, each with a title.
   std::vector<std::pair<std::string, NamedValues>> facts = {};
   std::vector<std::string> class_names = {};

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kSettings = "stoker.settings";
 constexpr const char* kNumbers = "stoker.numbers";
+constexpr const char* kData = "stoker.data";
 
 const std::string& metadata_of(const CheckpointFolder::Found& found, const char* key) {
   const auto entry = found.file.metadata().find(key);
@@ -105,7 +106,8 @@ void Checkpointing::save(const State& state) {
   pace_.run([&] {
     const std::vector<NamedTensor> tensors = tensors_of(state);
     const FileTensors rows(tensors);
-    folder_.save(state.step, rows.views(), {{kSettings, settings_}, {kNumbers, numbers_of(state)}});
+    folder_.save(state.step, rows.views(),
+                 {{kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}});
   });
   saved_step_ = state.step;
   saved_at_ = std::chrono::steady_clock::now();
@@ -124,6 +126,8 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
   check_settings(settings_, defaults_, *found);
   read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());
   restored.path = found->path;
+  const auto data = found->file.metadata().find(kData);
+  if (data != found->file.metadata().end()) restored.data_digest = data->second;
   saved_step_ = state.step;
   return restored;
 }

@@ -37,6 +37,9 @@ class Checkpointing {
   // Settings at their defaults, a line each: a file of an older version that does not know one of
   // them is taken for one with the default.
   void set_defaults(std::string defaults) { defaults_ = std::move(defaults); }
+  // The digest of the data (data/data_identity.h) that the run is made of; stands in every file
+  // from now on.
+  void belong_to(std::string data_digest) { data_digest_ = std::move(data_digest); }
 
   // The interval is over. To be asked for each settled state.
   [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
@@ -46,6 +49,7 @@ class Checkpointing {
   struct Restored {
     std::filesystem::path path;        // empty: there was nothing to go on from
     std::vector<std::string> damaged;  // why newer files were passed over
+    std::string data_digest = {};      // empty: a file of an older version
   };
   // Reads the newest whole checkpoint into the state. Throws Error where it belongs to a run with
   // other settings, or where there are checkpoints and none is whole.
@@ -54,7 +58,7 @@ class Checkpointing {
  private:
   CheckpointFolder folder_;
   CheckpointInterval interval_;
-  std::string settings_;
+  std::string settings_, data_digest_;
   std::string defaults_ = {};
   std::optional<std::uint64_t> saved_step_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();

@@ -12,9 +12,11 @@
 #include "stoker/cli/error_message.h"
 #include "stoker/cli/final_test.h"
 #include "stoker/cli/folds.h"
+#include "stoker/cli/rank_agreement.h"
 #include "stoker/cli/rank_log.h"
 #include "stoker/cli/recipes.h"
 #include "stoker/cli/report_file.h"
+#include "stoker/cli/run_data.h"
 #include "stoker/cli/run_folder.h"
 #include "stoker/cli/run_notes.h"
 #include "stoker/cli/run_pictures.h"
@@ -25,7 +27,6 @@
 #include "stoker/cli/train_setup.h"
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
-#include "stoker/core/different_lines.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
 #include "stoker/dist/group.h"
@@ -210,6 +211,7 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
   const std::string settings =
       to_yaml(resolved_values(command, flags, setup, flags_without_effect_on_the_result()));
   introduce(folder, flags, setup);
+  for (const std::string& note : setup.data_notes) folder.say(note);
   if (group != nullptr) introduce(folder, *group);
   State& state = setup.state;
   Checkpointing checkpoints(folder.checkpoints(), setup.interval, flags.keep, settings);
@@ -224,8 +226,12 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
                 .preprocessing = flags.preprocessing(),
                 .division = setup.parts.division ? to_text(*setup.parts.division) : ""},
        .fixed_stages = setup.fixed_stages});
+  checkpoints.belong_to(setup.identity.digest());
   if (!flags.resume.empty()) {
-    say_where_it_goes_on(folder, checkpoints.restore(state), state);
+    const Checkpointing::Restored restored = checkpoints.restore(state);
+    check_identity(folder, setup.identity,
+                   {restored.data_digest, state.step, flags.accept_changed_data});
+    say_where_it_goes_on(folder, restored, state);
     reporter.resume_at(state.cursor);
   }
   RunRecorder recorder(folder, flags.record, flags.train.epochs, state,
@@ -269,6 +275,7 @@ RunFolder new_folder(CLI::App& command, const TrainFlags& flags, const TrainSetu
                          : RunFolder::create(flags.output, flags.experiment, default_name(flags));
   draw_first_batch(folder.path() / "train_batch0.png", flags, setup.data);
   if (setup.rate_range) write_rate_range(folder.path(), *setup.rate_range);
+  keep_identity(folder, setup.identity);
   FlagValues values = resolved_values(command, flags, setup, {});
   set_flag_value(values, "experiment", folder.path().filename().string());
   // Last: what makes a folder a run that can be resumed.
@@ -290,28 +297,16 @@ void run_alone(CLI::App& command, TrainFlags& flags) {
   if (!flags.resume.empty()) {
     RunFolder folder = open_folder(command, flags);
     TrainSetup setup = set_up(flags);
+    setup.identity = identity_of(data_parts(setup));
     run_in(folder, command, flags, setup);
     return;
   }
   apply_named_settings(command, flags);
   if (flags.validation.wants_all_folds()) return run_all_folds(command, flags);
   TrainSetup setup = set_up(flags);
+  setup.identity = identity_of(data_parts(setup));
   RunFolder folder = new_folder(command, flags, setup);
   run_in(folder, command, flags, setup);
-}
-
-// All ranks must mean the same run. Threads may differ as machines do.
-void check_same_settings(CLI::App& command, const TrainFlags& flags, const TrainSetup& setup,
-                         Group& group) {
-  FlagValues values = resolved_values(command, flags, setup, flags_without_effect_on_the_result());
-  std::erase_if(values, [](const auto& value) { return value.first == "threads"; });
-  const std::string own = to_yaml(values), rank_0s = group.share_text("settings", own);
-  if (own == rank_0s) return;
-  const auto [line, line_of_0] = first_different_lines(own, rank_0s);
-  throw Error(
-      {.what = fmt::format("{} was started with other settings", group.name_of(group.rank())),
-       .expected = fmt::format("\"{}\", as rank 0 has it", line_of_0),
-       .found = fmt::format("\"{}\"", line)});
 }
 
 void run_as_rank_0(CLI::App& command, TrainFlags& flags, Group& group) {
@@ -326,7 +321,7 @@ void run_as_rank_0(CLI::App& command, TrainFlags& flags, Group& group) {
   }
   static_cast<void>(group.share_text("resumed settings", settings));
   TrainSetup setup = set_up(flags);
-  check_same_settings(command, flags, setup, group);
+  check_agreement(command, flags, setup, group);
   if (!folder) folder.emplace(new_folder(command, flags, setup));
   static_cast<void>(group.share_text("folder", fs::absolute(folder->path()).string()));
   run_in(*folder, command, flags, setup, &group);
@@ -340,7 +335,7 @@ void run_as_other_rank(CLI::App& command, TrainFlags& flags, Group& group) {
     apply_run_settings(command, flags, settings, "rank 0's settings");
   }
   TrainSetup setup = set_up(flags);
-  check_same_settings(command, flags, setup, group);
+  check_agreement(command, flags, setup, group);
   RankLog log(group.share_text("folder", ""), group.rank());
   try {
     const StopSignals signals;

@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "stoker/data/dark_images.h"
+#include "stoker/data/detail/unknown_file.h"
+
 namespace stoker::detail {
 namespace {
 
@@ -103,7 +106,11 @@ void check_colour_modes(const Diagnosis& diagnosis, Findings& out) {
     add(header.alpha, FindingKind::kTransparency,
         header.palette ? "palette with transparency" : "with an alpha channel or colour");
     add(header.animated, FindingKind::kAnimated, "several pictures in one file");
-    add(header.bits == 16, FindingKind::kSixteenBit, "16 bits a value");
+    const bool dark = header.bits == 16 && image.facts.brightest <= kDarkLimit;
+    add(header.bits == 16 && !dark, FindingKind::kSixteenBit, "16 bits a value");
+    add(dark, FindingKind::kDarkSixteenBit,
+        fmt::format("16 bits a value; read as 8, the brightest is {} of 255",
+                    image.facts.brightest));
     add(header.palette, FindingKind::kPalette, fmt::format("palette of {} bits", header.bits));
   }
   check_mixed_colour(diagnosis, out);
@@ -200,8 +207,9 @@ void check_balance(const Diagnosis& diagnosis, const DoctorOptions& options, Fin
 
 void check_ignored(std::span<const IgnoredPath> ignored, const std::string& prefix, Findings& out) {
   for (const IgnoredPath& path : ignored) {
-    const FindingKind kind =
-        is_stray_picture(path.path) ? FindingKind::kStrayPicture : FindingKind::kIgnored;
+    const FindingKind kind = is_image_reason(path.reason)  ? FindingKind::kUnsupported
+                             : is_stray_picture(path.path) ? FindingKind::kStrayPicture
+                                                           : FindingKind::kIgnored;
     out.push_back({kind, {prefix + path.path}, path.reason});
   }
 }

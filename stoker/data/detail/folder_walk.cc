@@ -17,6 +17,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/detail/letters.h"
+#include "stoker/data/detail/unknown_file.h"
 
 namespace stoker::detail {
 namespace {
@@ -43,12 +44,6 @@ std::string excluded_name(std::string_view name) {
   if (name.starts_with('.')) return "hidden";
   const bool junk = std::ranges::find(kJunk, lower_case(name)) != kJunk.end();
   return junk ? fmt::format("junk ({})", name) : "";
-}
-
-std::string not_a_picture(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return "not a picture (no extension)";
-  return fmt::format("not a picture ({})", name.substr(dot));
 }
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -95,6 +90,8 @@ class OpenFolder {
   [[nodiscard]] std::pair<dev_t, ino_t> identity() const {
     return {status_.st_dev, status_.st_ino};
   }
+
+  [[nodiscard]] int descriptor() const { return ::dirfd(stream_); }
 
   // Null after the last.
   [[nodiscard]] const dirent* next() {
@@ -158,6 +155,7 @@ class Walk {
   WalkedListing walked_;
   std::vector<Identity> above_;  // folders between the root and here
   std::map<Identity, int> visits_;
+  UnknownFiles unknown_;
 };
 
 // Puts the entry into `content`, or returns why it is left out.
@@ -168,7 +166,7 @@ std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std:
   if (!reason.empty()) return reason;
   const bool picture = has_picture_extension(name);
   // Most file systems tell files from folders and links here, which saves a look at each.
-  if (entry.d_type == DT_REG && !picture) return not_a_picture(name);
+  if (entry.d_type == DT_REG && !picture) return unknown_.reason(folder.descriptor(), entry.d_name);
   struct stat status {};
   if (entry.d_type == DT_DIR) {
     status.st_mode = S_IFDIR;
@@ -180,7 +178,7 @@ std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std:
     return "";
   }
   if (!S_ISREG(status.st_mode)) return "not a file (a pipe, socket or device)";
-  if (!picture) return not_a_picture(name);
+  if (!picture) return unknown_.reason(folder.descriptor(), entry.d_name);
   content.images.push_back({.path = prefix + entry.d_name,
                             .label = kNoClass,
                             .bytes = static_cast<std::uint64_t>(status.st_size),

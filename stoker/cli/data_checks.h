@@ -1,0 +1,25 @@
+// What must be known of the data of a training run before it starts: files that were left out, and
+// images that become black when they are read.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/data/data_identity.h"
+#include "stoker/image/decode.h"
+
+namespace stoker {
+
+struct DataCheckOptions {
+  bool skip_unknown = false;  // images that cannot be read here are left out
+  bool decode_images = true;  // not where files are not trusted to this process
+  DecodeLimits limits = {};
+};
+
+// Lines for the run's log. Throws Error where files look like images and cannot be read here,
+// unless they are to be skipped.
+[[nodiscard]] std::vector<std::string> check_data(std::span<const DataPart> parts,
+                                                  const DataCheckOptions& options);
+
+}  // namespace stoker

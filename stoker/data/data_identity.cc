@@ -1,0 +1,245 @@
+#include "stoker/data/data_identity.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stoker/core/digest.h"
+#include "stoker/data/detail/each_in_parallel.h"
+#include "stoker/data/detail/identity_lines.h"
+#include "stoker/data/folder_source.h"
+#include "stoker/data/idx.h"
+#include "stoker/data/shard_source.h"
+#include "stoker/data/source_view.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::escape_field;
+
+// Behind all views.
+const Source& origin_of(const Source& source) {
+  const Source* at = &source;
+  while (const auto* view = dynamic_cast<const SourceView*>(at)) at = &view->source();
+  return *at;
+}
+
+// The part before this one that views the same source; null where there is none.
+const DataPart* earlier_part(std::span<const DataPart> parts, std::size_t place) {
+  const Source* origin = &origin_of(*parts[place].source);
+  for (const DataPart& part : parts.first(place)) {
+    if (&origin_of(*part.source) == origin) return &part;
+  }
+  return nullptr;
+}
+
+std::uint64_t content_bytes(const Source& source) {
+  if (const auto* idx = dynamic_cast<const IdxSource*>(&source)) {
+    return idx->images().header.value_bytes + idx->labels().header.value_bytes;
+  }
+  std::uint64_t sum = 0;
+  if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
+    for (const ListedImage& image : folder->listing().images) sum += image.bytes;
+  }
+  return sum;
+}
+
+// Where images or shards lie; "" for what has no names of its own there.
+std::string location_of(const Source& source) {
+  if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
+    fs::path root = fs::absolute(folder->listing().root).lexically_normal();
+    return (root.has_filename() ? root : root.parent_path()).string();
+  }
+  const auto* shards = dynamic_cast<const ShardSource*>(&source);
+  return shards == nullptr ? "" : shards->where();
+}
+
+// What stands before the names of each part, so that train/ant/1.png and val/ant/1.png are two:
+// the way from the folder above all of them. Nothing where they lie in the same folder.
+std::vector<std::string> prefixes_of(std::span<const DataPart> parts) {
+  std::vector<std::string> prefixes;
+  std::optional<std::string> common;
+  for (const DataPart& part : parts) {
+    prefixes.push_back(location_of(origin_of(*part.source)));
+    if (prefixes.back().empty()) continue;
+    prefixes.back() += '/';
+    if (!common) common = prefixes.back();
+    const auto end = std::ranges::mismatch(*common, prefixes.back()).in1;
+    common->erase(end, common->end());
+    common->erase(common->rfind('/') + 1);
+  }
+  for (std::string& prefix : prefixes) {
+    if (!prefix.empty()) prefix.erase(0, common->size());
+  }
+  return prefixes;
+}
+
+std::string hex_of(std::span<const std::byte> bytes) {
+  return fmt::format("{:016x}", digest64(bytes));
+}
+
+class Descriptor {
+ public:
+  // Without waiting for the other end of a pipe in a file's place.
+  explicit Descriptor(const std::string& path)
+      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+// Nothing where it is no regular file that can be read.
+std::optional<std::vector<std::byte>> read_content(const std::string& path) {
+  const Descriptor file(path);
+  struct stat status {};
+  if (file.number() < 0 || ::fstat(file.number(), &status) != 0) return std::nullopt;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (!S_ISREG(status.st_mode) || status.st_size > kMost) return std::nullopt;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(file.number(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+struct ImageState {
+  std::uint64_t bytes = 0;
+  std::uint64_t digest = 0;
+  bool readable = true;
+};
+
+void look_at(const std::string& path, bool with_content, ImageState& state) {
+  if (!with_content) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0)
+      state.bytes = static_cast<std::uint64_t>(status.st_size);
+    return;
+  }
+  const auto bytes = read_content(path);
+  state.readable = bytes.has_value();
+  if (!bytes) return;
+  state.bytes = bytes->size();
+  state.digest = digest64(*bytes);
+}
+
+void add_images(std::string& text, const ImageListing& listing, const std::string& prefix,
+                bool with_content, const IdentityOptions& options) {
+  std::vector<ImageState> states(listing.images.size());
+  for (std::size_t i = 0; i < states.size(); ++i) states[i].bytes = listing.images[i].bytes;
+  if (with_content || states.size() <= options.looked_at) {
+    detail::each_in_parallel(states.size(), options.threads, [&](std::size_t i) {
+      look_at((listing.root / listing.images[i].path).string(), with_content, states[i]);
+    });
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const ListedImage& image = listing.images[i];
+    const std::string digest = !with_content         ? "-"
+                               : !states[i].readable ? "!"
+                                                     : fmt::format("{:016x}", states[i].digest);
+    text += fmt::format("image\t{}\t{}\t{}\t{}\n", escape_field(prefix + image.path),
+                        states[i].bytes, image.label, digest);
+  }
+}
+
+// Packed or not, the same array.
+std::string array_name(const IdxArray& array) {
+  const fs::path name = fs::path(array.name).filename();
+  return (name.extension() == ".gz" ? name.stem() : name).string();
+}
+
+void add_array(std::string& text, const IdxArray& array, bool with_content) {
+  text += fmt::format("array\t{}\t{}\t{}\t{}\n", escape_field(array_name(array)),
+                      array.header.value_bytes, array.header.count,
+                      with_content ? hex_of(std::as_bytes(array.values)) : "-");
+}
+
+void add_shards(std::string& text, const ShardManifest& manifest, const std::string& prefix) {
+  for (const ShardFacts& shard : manifest.shards) {
+    text += fmt::format("shard\t{}\t{}\t{}\t{}\n", escape_field(prefix + shard.name), shard.bytes,
+                        shard.samples, shard.digest.empty() ? "-" : shard.digest);
+  }
+}
+
+void add_names(std::string& text, const Source& source) {
+  constexpr std::uint64_t kMost = 1'000'000;  // more are told by their number alone
+  if (source.size() > kMost) return;
+  for (std::uint64_t i = 0; i < source.size(); ++i) {
+    text += fmt::format("sample\t{}\n", escape_field(source.sample_name(i)));
+  }
+}
+
+void add_source(std::string& text, const Source& source, const std::string& prefix,
+                bool with_content, const IdentityOptions& options) {
+  if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
+    add_images(text, folder->listing(), prefix, with_content, options);
+  } else if (const auto* shards = dynamic_cast<const ShardSource*>(&source)) {
+    add_shards(text, shards->manifest(), prefix);
+  } else if (const auto* idx = dynamic_cast<const IdxSource*>(&source)) {
+    add_array(text, idx->images(), with_content);
+    add_array(text, idx->labels(), true);  // a byte a sample
+  } else {
+    add_names(text, source);
+  }
+}
+
+}  // namespace
+
+std::string DataIdentity::digest() const {
+  Digest digest;
+  digest.add_text(text_);
+  return digest.hex();
+}
+
+DataIdentity identity_of(std::span<const DataPart> parts, const IdentityOptions& options) {
+  return identity_of(parts, content_is_cheap(parts, options), options);
+}
+
+bool content_is_cheap(std::span<const DataPart> parts, const IdentityOptions& options) {
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (earlier_part(parts, p) == nullptr) sum += content_bytes(origin_of(*parts[p].source));
+  }
+  return sum <= options.content_bytes;
+}
+
+DataIdentity identity_of(std::span<const DataPart> parts, bool with_content,
+                         const IdentityOptions& options) {
+  std::string text = fmt::format("stoker-data\t1\t{}\n", with_content ? "content" : "listing");
+  const std::vector<std::string> prefixes = prefixes_of(parts);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const DataPart& part = parts[p];
+    text += fmt::format("part\t{}\n", escape_field(part.name));
+    const std::vector<std::string>& names = part.source->class_names();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      text += fmt::format("class\t{}\t{}\n", i, escape_field(names[i]));
+    }
+    if (const DataPart* same = earlier_part(parts, p)) {
+      text += fmt::format("as\t{}\n", escape_field(same->name));
+    } else {
+      add_source(text, origin_of(*part.source), prefixes[p], with_content, options);
+    }
+    text += fmt::format("samples\t{}\n", part.source->size());
+  }
+  return DataIdentity(std::move(text));
+}
+
+}  // namespace stoker

@@ -1,0 +1,32 @@
+// What a file is whose name does not end like that of an image which is read here: an image of
+// another format, an image under another name, or something else. The extension decides where it is
+// known; else the first bytes do.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stoker::detail {
+
+// "a TIFF image" …, by the first 32 bytes; "" where they are of no image. Also of JPEG, PNG, WebP.
+[[nodiscard]] std::string_view image_signature(std::span<const std::byte> bytes);
+
+// Gives reasons why files are left out of a listing. One thread.
+class UnknownFiles {
+ public:
+  // `folder` is the descriptor of an open folder. "unsupported image (.tif)", "image without its
+  // extension (a JPEG image, .dat)", "not a picture (.txt)". Opens the file only where the
+  // extension tells nothing, and of each such extension no more once 256 were no images.
+  [[nodiscard]] std::string reason(int folder, const char* name);
+
+ private:
+  std::map<std::string, int, std::less<>> no_images_;  // by extension, how many were opened
+};
+
+// The reason says that the file is an image.
+[[nodiscard]] bool is_image_reason(std::string_view reason);
+
+}  // namespace stoker::detail
