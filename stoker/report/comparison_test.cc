@@ -64,6 +64,21 @@ TEST(Comparison, WordsAloneGetPlacesOnTheAxis) {
   EXPECT_EQ(comparison.axis->names, (std::vector<std::string>{"sgd", "adam"}));
 }
 
+TEST(Comparison, FoldsOfOneDivisionMakeOneGroupWithItsSpread) {
+  std::vector<RunReport> runs = {run_with("a", {{"folds", "2"}, {"fold", "0"}}, 0.5, 1),
+                                 run_with("b", {{"folds", "2"}, {"fold", "1"}}, 0.7, 1)};
+  runs[0].test.top1 = 0.4;
+  runs[1].test.top1 = 0.8;
+  const Comparison comparison = compare_runs(runs);
+  ASSERT_EQ(comparison.groups.size(), 1u);
+  EXPECT_EQ(comparison.groups[0].name, "2 of 2 folds");
+  EXPECT_NEAR(group_spread(comparison, comparison.groups[0], &RunOutcome::best_top1).mean, 0.6,
+              1e-12);
+  EXPECT_NE(comparison_page(runs).find("60.00 ± 28.28 %"), std::string::npos) << "of the test";
+  runs[1].settings.front().second = "3";
+  EXPECT_EQ(compare_runs(runs).groups.size(), 2u) << "folds of different divisions";
+}
+
 TEST(Comparison, EqualRunsStandForThemselves) {
   const std::vector<RunReport> runs = {run_with("a", {{"lr", "1"}}, 0.5, 1),
                                        run_with("b", {{"lr", "1"}}, 0.6, 2)};
