@@ -1,5 +1,7 @@
 #include "stoker/cli/picture_flags.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,6 +25,15 @@ void check_count(const std::vector<double>& values, const char* flag) {
   throw Error({.what = fmt::format("--{} does not fit", flag),
                .expected = "one number, or one for each of three channels",
                .found = fmt::format("{}", values.size())});
+}
+
+void check_values(const std::vector<double>& values, const char* flag, bool above_zero) {
+  for (const double value : values) {
+    if (std::isfinite(value) && (!above_zero || value > 0)) continue;
+    throw Error({.what = fmt::format("--{} does not fit", flag),
+                 .expected = above_zero ? "finite numbers above 0" : "finite numbers",
+                 .found = fmt::format("{}", value)});
+  }
 }
 
 }  // namespace
@@ -60,6 +71,8 @@ void NormaliseFlags::resolve(int channels) {
   if (deviation.empty()) deviation = colour ? kImageNetDeviation : std::vector<double>{1};
   check_count(mean, "mean");
   check_count(deviation, "std");
+  check_values(mean, "mean", /*above_zero=*/false);
+  check_values(deviation, "std", /*above_zero=*/true);
 }
 
 std::array<double, 3> NormaliseFlags::means() const { return per_channel(mean); }

@@ -66,10 +66,11 @@ void PublishedFlags::add_to(CLI::App& command) {
                   "with --model: what gives pictures their size, e.g. \"resize_crop(232,224)\"")
       ->needs(network)
       ->capture_default_str();
+  command.add_flag("--allow-nonfinite", allow_nonfinite, "accept weights that are NaN or infinite");
 }
 
 LoadedModel PublishedFlags::load(const std::string& weights) const {
-  if (!model.empty()) return load_published(weights, published_card(*this));
+  if (!model.empty()) return load_published(weights, published_card(*this), allow_nonfinite);
   const WeightsFile file(weights);
   if (!file.metadata().contains(kArchitectureKey)) {
     throw Error({.what = "the weights do not say which network they are of",
@@ -78,7 +79,7 @@ LoadedModel PublishedFlags::load(const std::string& weights) const {
                  .found = fmt::format("no {} in the metadata", kArchitectureKey),
                  .hint = "For torchvision's file: --model mobilenet_v2, resnet18, …"});
   }
-  return load_model(weights);
+  return load_model(weights, allow_nonfinite);
 }
 
 }  // namespace stoker

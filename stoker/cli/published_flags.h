@@ -14,6 +14,7 @@ struct PublishedFlags {
   std::string model;        // empty: the file says it all
   std::string class_names;  // a file; empty: numbers from 0
   std::string framing = "imagenet-eval";
+  bool allow_nonfinite = false;
 
   void add_to(CLI::App& command);
   // A model file as it is; with --model, weights of any format that we read, normalised by

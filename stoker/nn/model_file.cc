@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/finite_weights.h"
 #include "stoker/nn/registry.h"
 #include "stoker/nn/tensor_views.h"
 
@@ -124,11 +125,12 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
   return card;
 }
 
-LoadedModel load_model(const std::filesystem::path& path) {
+LoadedModel load_model(const std::filesystem::path& path, bool allow_nonfinite) {
   const SafetensorsFile file(path);
   LoadedModel loaded{.model = nullptr, .card = read_card(file.metadata(), path.string())};
   loaded.model = make_model(loaded.card.architecture, loaded.card.input, /*seed=*/0);
   read_tensors(all_tensors(*loaded.model), file, path.string());
+  if (!allow_nonfinite) require_finite(all_tensors(*loaded.model), path.string());
   return loaded;
 }
 

@@ -39,8 +39,10 @@ struct LoadedModel {
   std::unique_ptr<Model> model;  // on the CPU
   ModelCard card;
 };
-// Throws Error where the file is not such a file, or its tensors are not its architecture's.
-[[nodiscard]] LoadedModel load_model(const std::filesystem::path& path);
+// Throws Error where the file is not such a file, its tensors are not its architecture's or, unless
+// `allow_nonfinite`, a weight is NaN or infinite.
+[[nodiscard]] LoadedModel load_model(const std::filesystem::path& path,
+                                     bool allow_nonfinite = false);
 
 // The metadata of a file that says the same as the card.
 [[nodiscard]] SafetensorsMetadata card_metadata(const ModelCard& card);

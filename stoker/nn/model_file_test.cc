@@ -1,8 +1,11 @@
 #include "stoker/nn/model_file.h"
 
+#include <cmath>
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/error.h"
 #include "stoker/core/test_files.h"
 #include "stoker/nn/registry.h"
 #include "stoker/nn/tensor_views.h"
@@ -36,6 +39,27 @@ TEST(ModelFile, BringsBackTheModelAndItsCard) {
 TEST(ModelFile, TheSameModelMakesTheSameBytes) {
   const TempFolder a, b;
   EXPECT_EQ(contents_of(saved(a, "cnn:4,8")), contents_of(saved(b, "cnn:4,8")));
+}
+
+TEST(ModelFile, WeightsThatAreNoNumbersAreRefusedByName) {
+  const TempFolder folder;
+  const auto path = folder.path() / "model.safetensors";
+  for (const double bad : {std::nan(""), HUGE_VAL}) {
+    const auto model = make_model("cnn:4,8", kInput, 5);
+    all_tensors(*model)[1].tensor.detach()[2] = bad;
+    save_model(path, *model, kNames, kPreprocessing);
+    try {
+      static_cast<void>(load_model(path));
+      FAIL() << "loaded a weight of " << bad;
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find("1 of 4 values of " + all_tensors(*model)[1].name), std::string::npos)
+          << message;
+      EXPECT_NE(message.find("--allow-nonfinite"), std::string::npos);
+    }
+    const LoadedModel loaded = load_model(path, /*allow_nonfinite=*/true);
+    EXPECT_FALSE(at::isfinite(all_tensors(*loaded.model)[1].tensor[2]).item<bool>());
+  }
 }
 
 SafetensorsMetadata metadata_with(const std::string& key, const std::string& value) {

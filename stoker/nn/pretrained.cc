@@ -10,6 +10,7 @@
 #include "stoker/core/error.h"
 #include "stoker/io/fit_weights.h"
 #include "stoker/io/weights_file.h"
+#include "stoker/nn/finite_weights.h"
 #include "stoker/nn/registry.h"
 #include "stoker/nn/tensor_views.h"
 
@@ -66,13 +67,21 @@ void check_exists(const std::filesystem::path& path, const std::string& architec
                .found = std::move(found)});
 }
 
-WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesystem::path& path) {
+WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesystem::path& path,
+                        bool allow_nonfinite) {
   const std::vector<NamedTensor> tensors = all_tensors(model);
   const FileTensors now(tensors);
   const WeightsFit fit =
       fit_weights(wanted_by(tensors, now.views()), file.tensors(), model.stages().back().name);
   if (!fit.missing.empty() || !fit.different.empty()) fail_fit(model, path, fit.text());
   const at::NoGradGuard no_grad;
+  if (!allow_nonfinite) {
+    std::vector<NamedTensor> found;
+    for (const WeightsFit::Pair& pair : fit.fitting) {
+      found.push_back({tensors[pair.wanted].name, tensor_of(file.tensors()[pair.found])});
+    }
+    require_finite(found, path.string());
+  }
   for (const WeightsFit::Pair& pair : fit.fitting) {
     at::Tensor target = tensors[pair.wanted].tensor;
     target.copy_(tensor_of(file.tensors()[pair.found]));
@@ -98,12 +107,13 @@ std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path&
 
 }  // namespace
 
-std::string load_pretrained(Model& model, const std::filesystem::path& path) {
+std::string load_pretrained(Model& model, const std::filesystem::path& path, bool allow_nonfinite) {
   check_exists(path, model.architecture());
-  return load_fitting(model, WeightsFile(path), path).text();
+  return load_fitting(model, WeightsFile(path), path, allow_nonfinite).text();
 }
 
-LoadedModel load_published(const std::filesystem::path& path, ModelCard card) {
+LoadedModel load_published(const std::filesystem::path& path, ModelCard card,
+                           bool allow_nonfinite) {
   check_exists(path, card.architecture);
   const WeightsFile file(path);
   if (card.class_names.empty()) {
@@ -113,7 +123,7 @@ LoadedModel load_published(const std::filesystem::path& path, ModelCard card) {
   card.input.classes = static_cast<std::int64_t>(card.class_names.size());
   auto model = make_model(card.architecture, card.input, /*seed=*/0);
   card.architecture = model->architecture();
-  const WeightsFit fit = load_fitting(*model, file, path);
+  const WeightsFit fit = load_fitting(*model, file, path, allow_nonfinite);
   if (!fit.replaced.empty()) fail_fit(*model, path, fit.text());
   return {.model = std::move(model), .card = std::move(card)};
 }

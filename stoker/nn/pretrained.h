@@ -13,11 +13,14 @@ namespace stoker {
 // everything else nothing may be missing. Returns what was done, in a few lines. Throws Error where
 // the file is not there (with the name under which it is published), is no file of weights, or does
 // not fit; the model is unchanged then.
-std::string load_pretrained(Model& model, const std::filesystem::path& path);
+// So does a file with a weight that is NaN or infinite, unless `allow_nonfinite`.
+std::string load_pretrained(Model& model, const std::filesystem::path& path,
+                            bool allow_nonfinite = false);
 
 // A model of such weights alone, the head's too: Error where anything does not fit. The card says
 // what they are for; where it has no class names, they are the numbers of the outputs of the only
 // linear layer.
-[[nodiscard]] LoadedModel load_published(const std::filesystem::path& path, ModelCard card);
+[[nodiscard]] LoadedModel load_published(const std::filesystem::path& path, ModelCard card,
+                                         bool allow_nonfinite = false);
 
 }  // namespace stoker

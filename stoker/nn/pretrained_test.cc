@@ -1,9 +1,12 @@
 #include "stoker/nn/pretrained.h"
 
+#include <cmath>
+
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/error.h"
 #include "stoker/core/test_files.h"
 #include "stoker/io/torch_file.h"
 #include "stoker/nn/registry.h"
@@ -42,6 +45,21 @@ TEST(Published, TheModelIsTheFiles) {
   EXPECT_EQ(loaded.card.input, kInput);
   EXPECT_THAT(loaded.card.class_names, ElementsAre("a", "b", "c"));
   EXPECT_EQ(loaded.card.preprocessing, card_of("").preprocessing);
+}
+
+TEST(Published, WeightsThatAreNoNumbersAreRefusedAndLeaveTheModelAsItWas) {
+  const TempFolder folder;
+  const auto damaged = make_model("mobilenet_v2", kInput, 7);
+  all_tensors(*damaged)[3].tensor.detach().flatten()[0] = std::nan("");
+  const auto path = published(folder, *damaged);
+  EXPECT_THROW(static_cast<void>(load_published(path, card_of("mobilenet_v2", {"a", "b", "c"}))),
+               Error);
+  const auto model = make_model("mobilenet_v2", kInput, 8),
+             same = make_model("mobilenet_v2", kInput, 8);
+  EXPECT_THROW(load_pretrained(*model, path), Error);
+  EXPECT_TRUE(at::equal(all_tensors(*model)[0].tensor, all_tensors(*same)[0].tensor));
+  load_pretrained(*model, path, /*allow_nonfinite=*/true);
+  EXPECT_TRUE(at::equal(all_tensors(*model)[0].tensor, all_tensors(*damaged)[0].tensor));
 }
 
 TEST(Published, ClassesWithoutNamesAreNumbered) {

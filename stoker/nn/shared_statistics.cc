@@ -10,25 +10,30 @@
 namespace stoker {
 namespace {
 
-// Of the thread that trains; autograd runs backward passes on the CPU in the thread that asks.
+// Of the thread that trains.
 thread_local SharedStatistics::Sum sum_of_thread;
 
 // y = sum of x over all ranks. Every rank's loss depends on every rank's x, so the slope is the sum
 // of all ranks' slopes.
 struct SumOverRanks : torch::autograd::Function<SumOverRanks> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x) {
-    static_cast<void>(context);
+    // The backward pass may run in another thread, which has no sum of its own.
+    context->saved_data[kSum] = reinterpret_cast<std::int64_t>(&sum_of_thread);
     at::Tensor sum = x.detach().clone();
     sum_of_thread(sum);
     return sum;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list slopes) {
-    static_cast<void>(context);
     at::Tensor sum = slopes[0].contiguous().clone();
-    sum_of_thread(sum);
+    const auto& add_up =
+        *reinterpret_cast<const SharedStatistics::Sum*>(context->saved_data[kSum].toInt());
+    add_up(sum);
     return {sum};
   }
+
+ private:
+  static constexpr const char* kSum = "sum";
 };
 
 at::Tensor per_channel(const at::Tensor& values) { return values.view({1, -1, 1, 1}); }

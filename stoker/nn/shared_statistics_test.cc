@@ -48,6 +48,18 @@ Outcome outcome_of(const at::Tensor& x, const at::Tensor& slopes) {
           norm.bias.grad(), norm.running_mean, norm.running_variance};
 }
 
+// As autograd does on devices that are not CPUs.
+TEST(SharedStatistics, TheBackwardPassMayRunInAnotherThread) {
+  const SharedStatistics alone([](const at::Tensor&) {});
+  const at::Tensor x = at::randn({5, 3, 4, 2}), slopes = at::randn({5, 3, 4, 2});
+  const Outcome here = outcome_of(x, slopes);
+  BatchNorm norm(3);
+  const at::Tensor leaf = x.detach().clone().requires_grad_(true);
+  const at::Tensor y = norm(leaf, true);
+  std::jthread([&] { (y * slopes).sum().backward(); }).join();
+  EXPECT_TRUE(at::equal(leaf.grad(), here.x_slope));
+}
+
 // Three ranks with 4, 1 and 0 samples of a batch of 5 compute what one does with all of them.
 TEST(SharedStatistics, AnySplitGivesWhatTheWholeBatchGives) {
   at::manual_seed(5);

@@ -10,6 +10,7 @@
 #include "stoker/core/error.h"
 #include "stoker/io/torch_file.h"
 #include "stoker/io/weights_file.h"
+#include "stoker/nn/finite_weights.h"
 #include "stoker/nn/onnx_export.h"
 
 namespace stoker {
@@ -45,6 +46,7 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
     return;
   }
   const WeightsFile weights(flags.weights);
+  if (!flags.published.allow_nonfinite) require_finite(weights.tensors(), flags.weights);
   if (format == "pth") {
     write_torch_file(flags.out, weights.tensors());
   } else {
