@@ -14,6 +14,7 @@
 #include "stoker/core/error.h"
 #include "stoker/image/png.h"
 #include "stoker/report/comparison_page.h"
+#include "stoker/report/html_page.h"
 #include "stoker/report/run_markdown.h"
 #include "stoker/report/run_page.h"
 
@@ -131,7 +132,8 @@ Json chosen(const Json& json, std::initializer_list<const char*> keys) {
 }
 
 FeedFacts feed_of(const Json& json) {
-  FeedFacts feed{.read = number_at(json, "read"),
+  FeedFacts feed{.store = number_at(json, "store"),
+                 .read = number_at(json, "read"),
                  .augment = number_at(json, "augment"),
                  .write = number_at(json, "write"),
                  .blocked = number_at(json, "blocked"),
@@ -171,7 +173,14 @@ void read_facts(RunReport& run, const fs::path& path) {
   add_facts(run, "Data", data);
   add_facts(run, "Test at the end", part_of(json, "test"));
   add_facts(run, "Network", part_of(json, "model"));
-  add_facts(run, "Run", chosen(json, {"state", "started", "ended", "steps", "seed"}));
+  Json course = chosen(json, {"state", "diverged", "started", "ended", "steps", "seed"});
+  const Json validated = part_of(json, "validated");
+  const double skipped = number_at(validated, "skipped"), used = number_at(validated, "samples");
+  if (skipped > 0) {
+    course["validated"] =
+        fmt::format("{} of {} images", count_text(used), count_text(used + skipped));
+  }
+  add_facts(run, "Run", course);
   add_facts(run, "Machine", part_of(json, "machine"));
   add_facts(run, "Versions", part_of(json, "versions"));
   Json digests = chosen(json, {"settings_digest", "first_batch_digest"});
@@ -254,6 +263,7 @@ RunReport read_run(const fs::path& folder) {
   run.results = read_number_table(folder / "results.csv");
   run.steps = table_if_there(folder / "steps.csv");
   run.timing = table_if_there(folder / "timing.csv");
+  run.ranks = table_if_there(folder / "ranks.csv");
   read_facts(run, folder / "run.json");
   read_judged(run, folder / "predictions.safetensors");
   read_pictures(run, folder / "pictures.json");

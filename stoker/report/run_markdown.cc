@@ -98,6 +98,14 @@ void add_classes(MarkdownReport& report, const RunReport& run, const std::string
   report.text += fmt::format("![Confusion matrix]({})\n\n", file);
 }
 
+void add_ranks(MarkdownReport& report, const RunReport& run) {
+  std::vector<Row> rows = detail::ranks_rows(run);
+  if (rows.empty()) return;
+  const Row columns = rows.front();
+  rows.erase(rows.begin());
+  report.text += "## Ranks\n\n" + table_text(columns, rows);
+}
+
 std::string values_table(const Row& columns, const NamedValues& values) {
   std::vector<Row> rows;
   for (const auto& [name, value] : values) rows.push_back({escaped(name), escaped(value)});
@@ -179,6 +187,10 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
   for (const std::string& warning : run.warnings) {
     report.text += fmt::format("**Warning:** {}\n\n", escaped(warning));
   }
+  if (const double features = detail::features_seconds(run); features > 0) {
+    report.text +=
+        fmt::format("Making features took {} of the training time.\n\n", duration_text(features));
+  }
   std::vector<PlotSeries> loss, top1;
   add_curve(loss, run, "train_loss", "training", false);
   add_curve(loss, run, "val_loss", "validation", false);
@@ -189,6 +201,7 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
            {.title = "Top-1 accuracy in per cent", .x_title = "epoch"});
   add_results(report, run);
   add_classes(report, run, stem);
+  add_ranks(report, run);
   if (!run.settings.empty()) {
     report.text += "## Settings\n\n" + values_table({"setting", "value"}, run.settings);
   }

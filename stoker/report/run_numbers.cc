@@ -52,6 +52,14 @@ double training_seconds(const RunReport& run) {
     const double epoch = by_speed ? run.epoch_samples / (*speed)[i] : (*seconds)[i];
     if (std::isfinite(epoch)) sum += epoch;
   }
+  return sum + features_seconds(run);
+}
+
+double features_seconds(const RunReport& run) {
+  const std::vector<double>* seconds = run.timing.find("features_seconds");
+  double sum = 0;
+  if (seconds == nullptr) return sum;
+  for (const double one : *seconds) sum += std::isfinite(one) ? one : 0;
   return sum;
 }
 

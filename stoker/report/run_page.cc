@@ -48,6 +48,7 @@ std::vector<Section> sections_of(const RunReport& run) {
           {"doubts", "Most doubtful", doubts_section(run)},
           {"batch", "Augmentation", batch_section(run)},
           {"time", "Time", time_section(run)},
+          {"ranks", "Ranks", ranks_section(run)},
           {"settings", "Settings", settings_section(run)},
           {"machine", "Machine", facts_section(run)}};
 }

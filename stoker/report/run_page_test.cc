@@ -1,5 +1,7 @@
 #include "stoker/report/run_page.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "stoker/report/run_markdown.h"
@@ -91,6 +93,40 @@ TEST(RunPage, SaysWhatWasTakenForWhat) {
   EXPECT_TRUE(has(page, ">10</td>"));         // of the confusion matrix
   EXPECT_TRUE(has(page, "70.00 %"));          // best top-1
   EXPECT_TRUE(has(page, "class=\"stack\""));  // time
+}
+
+TEST(RunPage, ShowsWhatFetchingTookWhereThatIsKnown) {
+  RunReport run = full_run();
+  run.feed.store = 0.125;
+  EXPECT_TRUE(has(run_page(run), "fetching"));
+  EXPECT_TRUE(has(run_page(run), "12.50 %"));
+  run.feed.store = std::nan("");
+  EXPECT_FALSE(has(run_page(run), "fetching"));
+}
+
+TEST(RunPage, ShowsTheRanksOfARunThatHadSeveral) {
+  RunReport run = full_run();
+  EXPECT_FALSE(has(run_page(run), "id=\"ranks\""));
+  EXPECT_FALSE(has(run_markdown(run, "r").text, "## Ranks"));
+  run.ranks = {.columns = {"epoch", "ranks", "slowest", "slowest_seconds", "mean_seconds",
+                           "reduced_bytes", "reduction_seconds", "exposed_seconds"},
+               .values = {{1}, {4}, {2}, {15}, {12}, {123e6}, {3.5}, {0.75}}};
+  for (const std::string& text : {run_page(run), run_markdown(run, "r").text}) {
+    EXPECT_TRUE(has(text, "slowest rank"));
+    EXPECT_TRUE(has(text, "25.00 %"));  // behind the mean
+    EXPECT_TRUE(has(text, "123"));      // MB
+  }
+}
+
+// A run of three seconds that spent two minutes on its features took two minutes.
+TEST(RunPage, CountsTheTimeOfMakingFeatures) {
+  RunReport run = full_run();
+  run.timing.columns.emplace_back("features_seconds");
+  run.timing.values.push_back({118, 0});
+  const std::string page = run_page(run);
+  EXPECT_TRUE(has(page, "making features"));
+  EXPECT_TRUE(has(page, "2 min 0 s")) << "1 s for each of two epochs, and 118 s";
+  EXPECT_TRUE(has(run_markdown(run, "r").text, "Making features took"));
 }
 
 TEST(RunPage, ARunWithLittleIsAPageWithLittle) {

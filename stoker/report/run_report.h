@@ -55,7 +55,8 @@ struct CalibrationBin {
 };
 
 struct FeedFacts {
-  double read = 0, augment = 0, write = 0, blocked = 0;  // shares of the workers' time
+  double store = 0;  // share of the workers' time spent fetching; NaN: not known
+  double read = 0, augment = 0, write = 0, blocked = 0;  // likewise
   double ring_batches = 0;
   std::vector<double> ring_fill = {};  // finished batches, over the run
   [[nodiscard]] bool known() const noexcept { return ring_batches > 0; }
@@ -80,6 +81,7 @@ struct RunReport {
   std::vector<std::pair<std::string, NamedValues>> facts = {};
   std::vector<std::string> class_names = {};
   NumberTable results = {}, steps = {}, timing = {};  // results.csv, steps.csv, timing.csv
+  NumberTable ranks = {};                             // ranks.csv
   FeedFacts feed = {};
   TestFacts test = {};
   double epoch_samples = 0;  // training samples an epoch; 0: not known

@@ -93,6 +93,8 @@ NamedValues time_facts(const RunReport& run) {
   for (std::size_t r = 0; r < t.rows(); ++r) validation += at(t, "val_seconds", r);
   facts.emplace_back("training phases", duration_text(all));
   facts.emplace_back("validation phases", duration_text(validation));
+  const double features = features_seconds(run);
+  if (features > 0) facts.emplace_back("making features", duration_text(features));
   return facts;
 }
 
@@ -105,10 +107,13 @@ std::string feed_html(const RunReport& run) {
                      100);
     fill.y.push_back(feed.ring_fill[i]);
   }
-  const std::string stages = facts_html({{"reading", percent_text(feed.read)},
-                                         {"augmenting", percent_text(feed.augment)},
-                                         {"writing", percent_text(feed.write)},
-                                         {"no room in the ring", percent_text(feed.blocked)}});
+  NamedValues shares;
+  if (std::isfinite(feed.store)) shares.emplace_back("fetching", percent_text(feed.store));
+  shares.insert(shares.end(), {{"reading", percent_text(feed.read)},
+                               {"augmenting", percent_text(feed.augment)},
+                               {"writing", percent_text(feed.write)},
+                               {"no room in the ring", percent_text(feed.blocked)}});
+  const std::string stages = facts_html(shares);
   return fmt::format(
       "<div class=\"split\" style=\"margin-top:20px\"><div style=\"flex:1 1 "
       "320px;max-width:520px\">"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stoker/report/run_report.h"
 
@@ -15,6 +16,7 @@ namespace stoker::detail {
 [[nodiscard]] std::string doubts_section(const RunReport& run);
 [[nodiscard]] std::string batch_section(const RunReport& run);
 [[nodiscard]] std::string time_section(const RunReport& run);
+[[nodiscard]] std::string ranks_section(const RunReport& run);
 [[nodiscard]] std::string settings_section(const RunReport& run);
 [[nodiscard]] std::string facts_section(const RunReport& run);
 
@@ -26,9 +28,15 @@ struct BestRow {
   std::size_t row;
 };
 [[nodiscard]] BestRow best_of(const NumberTable& table, const std::string& column);
-// Of the training phases together. Of an epoch that was broken off and resumed only a part was
-// timed, so its time is that of all its samples at the speed that was measured.
+// What ranks.csv says, a row an epoch as text; the first row holds the columns' names. Empty for a
+// run of one process.
+[[nodiscard]] std::vector<std::vector<std::string>> ranks_rows(const RunReport& run);
+// Of the training phases together, and of making features that were kept. Of an epoch that was
+// broken off and resumed only a part was timed, so its time is that of all its samples at the speed
+// that was measured.
 [[nodiscard]] double training_seconds(const RunReport& run);
+// Making features that were kept; 0 where none were.
+[[nodiscard]] double features_seconds(const RunReport& run);
 // Samples a second over all epochs, and the share of the time in which training waited for data.
 [[nodiscard]] double training_speed(const RunReport& run);
 [[nodiscard]] double waiting_share(const RunReport& run);
