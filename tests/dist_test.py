@@ -6,7 +6,9 @@ Run by ctest with the program's path as STOKER; needs MNIST in $STOKER_TEST_DATA
 """
 
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +169,42 @@ class Faults(FaultCase):
                 said = re.search(r"stopped by (signal 15|another rank) at step (\d+)", ranks[0].stdout)
                 self.assertEqual(said[1], "signal 15" if who == 0 else "another rank")
                 self.assertEqual(saved_step(self.output / name), int(said[2]))
+
+
+@needs_mnist
+class Ends(Case):
+    """Ranks decide the same about losses and images that are no good."""
+
+    def test_all_ranks_end_after_the_same_step_when_the_loss_diverges(self):
+        flags = [*MLP, "--lr", "1e6", "--opt", "momentum"]
+        for count, name in ((1, "alone"), (2, "together")):
+            with Ranks(count, [*flags, "--output", self.output, "--experiment", name]) as ranks:
+                self.assertEqual(ranks.wait(60), [1] * count, ranks.report())
+                for rank in range(count):
+                    self.assertIn("training diverged at step", ranks[rank].stderr)
+            self.assertEqual(facts(self.output / name)["state"], "diverged")
+        self.assertIn("diverged at step", (self.output / "together" / "rank-1.log").read_text(encoding="utf-8"))
+
+    def test_images_that_one_rank_cannot_read_are_skipped_by_all(self):
+        plates = pathlib.Path(os.environ["STOKER_TEST_DATA"], "plates", "train")
+        if not plates.is_dir():
+            self.skipTest(f"needs {plates}")
+        damaged = self.output / "damaged"
+        shutil.copytree(plates, damaged)
+        # Validation is dealt in batches of 32: one in each of the two.
+        bad = [sorted(damaged.glob("*/*.jpg"))[place] for place in (3, 35)]
+        for path in bad:
+            path.write_bytes(path.read_bytes()[:2000])
+        flags = ["train", "--data", plates, "--val-data", damaged, "--model", "mlp:12675,4,2", "--aa", "resize(65,65)", "--epochs",
+                 "1", "-b", "8", "--threads", "1", "--workers", "1", "--no-report", "--on-error", "skip", "--timeout", "60",
+                 "--output", self.output, "--experiment"]
+        for count, name in ((1, "one"), (2, "two")):
+            train(count, *flags, name)
+            self.assertEqual(facts(self.output / name)["validated"], {"samples": 38, "skipped": 2})
+            self.assertEqual({row["sample"] for row in table(self.output / name, "errors.csv")}, set(map(str, bad)))
+        with Ranks(2, [*flags, "many", "--max-errors", "1"]) as ranks:
+            self.assertEqual(ranks.wait(60), [1, 1], ranks.report())
+            self.assertIn("at most 1 that cannot", ranks[0].stderr)
 
 
 @needs_mnist

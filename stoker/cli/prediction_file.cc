@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -64,12 +63,14 @@ std::uint32_t epoch_of(const SafetensorsFile& file, const std::filesystem::path&
   return epoch;
 }
 
-// The first `count` samples in the order of `key`, of equals the first.
+// The first `count` samples, without skipped ones, in the order of `key`, of equals the first.
 template <typename Key>
-std::vector<std::size_t> least(std::size_t samples, std::size_t count, const Key& key) {
-  std::vector<std::size_t> order(samples);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, samples));
+std::vector<std::size_t> least(const PredictionTable& table, std::size_t count, const Key& key) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (!table.is_skipped(i)) order.push_back(i);
+  }
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()));
   std::partial_sort(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
     return key(a) != key(b) ? key(a) < key(b) : a < b;
   });
@@ -96,6 +97,15 @@ void PredictionTable::add(std::int64_t true_class, std::span<const float> probab
   first_share.push_back(probabilities[best]);
   second_share.push_back(next == best ? 0 : probabilities[next]);
   loss.push_back(sample_loss);
+}
+
+void PredictionTable::add_skipped() {
+  label.push_back(-1);
+  first.push_back(0);
+  second.push_back(0);
+  first_share.push_back(0);
+  second_share.push_back(0);
+  loss.push_back(0);
 }
 
 void write_predictions(const std::filesystem::path& path, const PredictionTable& table) {
@@ -130,13 +140,13 @@ PredictionTable read_predictions(const std::filesystem::path& path, std::size_t 
 
 std::vector<std::size_t> top_losses(const PredictionTable& table, std::size_t count) {
   // NaN has no place in an order; it is the worst loss there is.
-  return least(table.size(), count, [&](std::size_t i) {
+  return least(table, count, [&](std::size_t i) {
     return std::isnan(table.loss[i]) ? -HUGE_VALF : -table.loss[i];
   });
 }
 
 std::vector<std::size_t> most_doubtful(const PredictionTable& table, std::size_t count) {
-  return least(table.size(), count, [&](std::size_t i) {
+  return least(table, count, [&](std::size_t i) {
     const float gap = table.first_share[i] - table.second_share[i];
     return std::isnan(gap) ? HUGE_VALF : gap;
   });

@@ -77,6 +77,15 @@ TEST(PredictionChoice, TopLossesBeginWithTheGreatest) {
   EXPECT_EQ(top_losses(table, 9), (std::vector<std::size_t>{1, 0, 2}));
 }
 
+TEST(PredictionChoice, SkippedSamplesAreInNoList) {
+  PredictionTable table = three_samples();
+  table.add_skipped();
+  table.add(1, Shares{0.1F, 0.8F, 0.1F}, 0.2F);
+  EXPECT_EQ(table.size(), 5U);
+  EXPECT_EQ(top_losses(table, 9), (std::vector<std::size_t>{0, 2, 4, 1}));
+  EXPECT_EQ(most_doubtful(table, 9), (std::vector<std::size_t>{2, 0, 4, 1}));
+}
+
 TEST(PredictionChoice, DoubtIsTheGapBetweenTheFirstTwo) {
   EXPECT_EQ(most_doubtful(three_samples(), 3), (std::vector<std::size_t>{2, 0, 1}));
 }

@@ -25,12 +25,19 @@ void RankLog::say(const std::string& line) const noexcept {
   }
 }
 
+void RankLog::diverged(const State& state, const std::string& how) {
+  say(fmt::format("diverged at step {}: {}", state.step, how));
+}
+
 void RankLog::epoch_done(const EpochReport& report) {
   const StepTimes& t = report.times;
   say(fmt::format(
       "epoch {}  step {}  {:.1f} s: waited for data {:.2f}, forward {:.2f}, backward and sums "
       "{:.2f}, optimiser {:.2f}",
       report.epoch + 1, report.state.step, report.seconds, t.wait, t.forward, t.backward, t.step));
+  for (const SampleFault& fault : report.validation_faults) {
+    say(fmt::format("skipped in validation: {}: {}", fault.name, fault.reason));
+  }
 }
 
 }  // namespace stoker

@@ -14,6 +14,7 @@ class RankLog final : public Observer {
   RankLog(const std::filesystem::path& folder, int rank);
   // With the time; never throws.
   void say(const std::string& line) const noexcept;
+  void diverged(const State& state, const std::string& how) override;
   void epoch_done(const EpochReport& report) override;
 
  private:

@@ -5,7 +5,8 @@
 
 #include "stoker/cli/run_facts.h"
 #include "stoker/core/digest.h"
-#include "stoker/pipeline/plan.h"
+#include "stoker/pipeline/feed.h"
+#include "stoker/train/training_feed.h"
 
 namespace stoker {
 namespace {
@@ -16,12 +17,8 @@ std::int64_t count_of(const std::vector<NamedTensor>& tensors) {
   return count;
 }
 
-std::uint64_t epoch_samples(const TrainFlags& flags, const Source& train) {
-  return plan_of({.batch_size = flags.train.batch_size,
-                  .batches_per_epoch = flags.train.batches_per_epoch,
-                  .drop_last = flags.train.drop_last},
-                 train.size())
-      .samples_per_epoch();
+std::uint64_t epoch_samples(const TrainFlags& flags, const TrainData& data) {
+  return plan_of(training_feed_options(data, flags.train), data.train->size()).samples_per_epoch();
 }
 
 }  // namespace
@@ -76,8 +73,9 @@ void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& rest
   if (restored.path.empty()) {
     folder.say("resume     no checkpoint yet: from the start");
   } else {
-    folder.say(fmt::format("resume     {}: epoch {}, step {}", restored.path.filename().string(),
-                           state.cursor.epoch + 1, state.step));
+    folder.say(fmt::format("resume     {}: {}epoch {}, step {}", restored.path.filename().string(),
+                           state.awaits_validation() ? "validation of " : "",
+                           state.epochs_done() + 1, state.step));
   }
 }
 
@@ -96,8 +94,7 @@ PictureSources pictures_of(const TrainFlags& flags, const TrainData& data) {
           .validation = data.validation,
           .policy = data.policy,
           .validation_policy = data.validation_policy,
-          .seed = flags.train.seed,
-          .isolate = flags.train.isolate};
+          .feed = training_feed_options(data, flags.train)};
 }
 
 nlohmann::ordered_json facts_of(const TrainFlags& flags, const TrainSetup& setup,
@@ -127,12 +124,11 @@ nlohmann::ordered_json facts_of(const TrainFlags& flags, const TrainSetup& setup
             {"parameters", parameter_count(model)},
             {"trained_parameters", count_of(model.trainable_parameters())}}},
           {"seed", flags.train.seed},
-          {"epoch_samples", epoch_samples(flags, *setup.data.train)},
+          {"epoch_samples", epoch_samples(flags, setup.data)},
           {"machine", std::move(machine)},
           {"versions", std::move(versions)},
           {"settings_digest", digest.hex()},
-          {"first_batch_digest",
-           first_batch_digest(pictures_of(flags, setup.data), flags.train.batch_size)}};
+          {"first_batch_digest", first_batch_digest(pictures_of(flags, setup.data))}};
 }
 
 }  // namespace stoker

@@ -13,6 +13,7 @@
 #include "stoker/kernels/resize/resize.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/report/html.h"
+#include "stoker/report/picture_grid.h"
 
 namespace stoker {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kPicturesOfKind = 24, kBatchPictures = 16;
-constexpr std::uint32_t kMostDigested = 64;
+constexpr std::uint32_t kMostDigested = 64;          // and drawn
 constexpr int kThumbnailSide = 128, kLossless = 64;  // pixels of the longer side
 
 // The samples of a source with these indices, in this order.
@@ -67,18 +68,10 @@ struct Shown {
 };
 
 std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, const Policy& policy,
-                               const PictureSources& sources, std::size_t count, bool shuffle) {
+                               const FeedOptions& options) {
   std::vector<Shown> shown;
-  if (count == 0) return shown;
-  Feed feed(source, policy,
-            {.workers = 1,
-             .batch_size = static_cast<std::uint32_t>(count),
-             .batches_per_epoch = 1,
-             .shuffle = shuffle,
-             .seed = sources.seed,
-             .pixel_type = PixelType::kU8,
-             .isolate = sources.isolate,
-             .on_error = OnError::kSkip});
+  if (options.batch_size == 0) return shown;
+  Feed feed(source, policy, options);
   const auto batch = feed.next();
   if (!batch) return shown;
   const ImageShape& shape = batch->image_shape();
@@ -91,11 +84,15 @@ std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, cons
   return shown;
 }
 
+// As validation makes them: decoded exactly.
 std::vector<Shown> picked(const std::shared_ptr<const Source>& source, const Policy& policy,
                           const PictureSources& sources, std::vector<std::uint64_t> indices) {
-  const std::size_t count = indices.size();
-  return first_batch(std::make_shared<Picked>(source, std::move(indices)), policy, sources, count,
-                     /*shuffle=*/false);
+  FeedOptions options = first_batch_options(sources.feed);
+  options.batch_size = static_cast<std::uint32_t>(indices.size());
+  options.shuffle = false;
+  options.framing = {};
+  options.on_error = OnError::kSkip;
+  return first_batch(std::make_shared<Picked>(source, std::move(indices)), policy, options);
 }
 
 Image thumbnail(const Image& image) {
@@ -149,9 +146,11 @@ Policy without_augmentation(const Policy& policy) {
 }
 
 Json augmented_pictures(const PictureSources& sources) {
-  const std::size_t count = std::min<std::uint64_t>(kBatchPictures, sources.train->size());
-  const std::vector<Shown> after =
-      first_batch(sources.train, sources.policy, sources, count, /*shuffle=*/true);
+  FeedOptions options = first_batch_options(sources.feed);
+  options.batch_size =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(kBatchPictures, sources.train->size()));
+  options.on_error = OnError::kSkip;
+  const std::vector<Shown> after = first_batch(sources.train, sources.policy, options);
   std::vector<std::uint64_t> indices;
   for (const Shown& shown : after) indices.push_back(shown.index);
   const std::vector<Shown> before =
@@ -178,18 +177,39 @@ void write_run_pictures(const std::filesystem::path& path, const PictureSources&
   write_whole_file(path, json_text(json) + "\n", "run's pictures");
 }
 
-std::string first_batch_digest(const PictureSources& sources, std::uint32_t batch_size) {
-  Feed feed(sources.train, sources.policy,
-            {.workers = 1,
-             .batch_size = std::min(kMostDigested, batch_size),
-             .batches_per_epoch = 1,
-             .seed = sources.seed,
-             .pixel_type = PixelType::kU8,
-             .isolate = sources.isolate,
-             .on_error = OnError::kSkip});
+FeedOptions first_batch_options(const FeedOptions& training) {
+  FeedOptions options = training;
+  options.workers = 1;
+  options.batch_size = std::min(kMostDigested, training.batch_size);
+  options.epochs = 1;
+  options.begin = {};
+  options.batches_per_epoch = 1;
+  options.rank = 0;
+  options.ranks = 1;
+  options.pixel_type = PixelType::kU8;
+  options.niceness = 0;
+  return options;
+}
+
+std::string first_batch_digest(const PictureSources& sources) {
+  FeedOptions options = first_batch_options(sources.feed);
+  options.on_error = OnError::kSkip;
+  Feed feed(sources.train, sources.policy, options);
   BatchDigest digest;
   if (const auto batch = feed.next()) digest.add(*batch);
   return digest.hex();
+}
+
+void draw_first_batch(const std::filesystem::path& path, const PictureSources& sources,
+                      const std::string& title) {
+  std::vector<GridPicture> pictures;
+  for (Shown& shown :
+       first_batch(sources.train, sources.policy, first_batch_options(sources.feed))) {
+    const auto label = static_cast<std::size_t>(shown.label);
+    pictures.push_back(
+        {.image = std::move(shown.image), .label = sources.train->class_names().at(label)});
+  }
+  if (!pictures.empty()) write_png(path, picture_grid(pictures, {.title = title}).view());
 }
 
 }  // namespace stoker

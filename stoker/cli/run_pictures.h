@@ -12,22 +12,27 @@
 #include "stoker/cli/prediction_file.h"
 #include "stoker/data/source.h"
 #include "stoker/image/image.h"
+#include "stoker/pipeline/feed.h"
 
 namespace stoker {
 
 struct PictureSources {
   std::shared_ptr<const Source> train, validation = {};
   Policy policy = {}, validation_policy = {};
-  std::uint64_t seed = 0;
-  bool isolate = false;  // decode in locked-down processes
+  FeedOptions feed = {};  // as training makes its samples
 };
 
 // Reads at most some 80 pictures through a feed. Throws Error where one cannot be read.
 void write_run_pictures(const std::filesystem::path& path, const PictureSources& sources,
                         const PredictionTable& predictions);
 
-// The digest of the first training batch, at most 64 samples of it, as bytes.
-[[nodiscard]] std::string first_batch_digest(const PictureSources& sources,
-                                             std::uint32_t batch_size);
+// The first training batch as bytes, at most 64 samples of it; of those before, a sample's pixels
+// are what training sees of it before they are normalised.
+[[nodiscard]] FeedOptions first_batch_options(const FeedOptions& training);
+// Its digest.
+[[nodiscard]] std::string first_batch_digest(const PictureSources& sources);
+// It as a PNG file.
+void draw_first_batch(const std::filesystem::path& path, const PictureSources& sources,
+                      const std::string& title);
 
 }  // namespace stoker

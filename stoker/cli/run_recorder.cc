@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kTimingHeader =
-    "epoch,seconds,wait,copy,forward,backward,step,val_seconds,samples_per_second";
+    "epoch,seconds,wait,copy,forward,backward,step,val_seconds,samples_per_second,features_seconds";
 constexpr const char* kRanksHeader =
     "epoch,ranks,slowest,slowest_seconds,mean_seconds,reduced_bytes,reduction_seconds,"
     "exposed_seconds";
@@ -33,9 +33,9 @@ constexpr std::uint64_t kMostSteps = 2000, kMostStepsOfEpoch = 64;
 
 std::string timing_row(const EpochReport& r) {
   const StepTimes& t = r.times;
-  return fmt::format("{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f}", r.epoch + 1,
-                     r.seconds, t.wait, t.copy, t.forward, t.backward, t.step, r.validation_seconds,
-                     r.samples_per_second);
+  return fmt::format("{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f},{:.3f}",
+                     r.epoch + 1, r.seconds, t.wait, t.copy, t.forward, t.backward, t.step,
+                     r.validation_seconds, r.samples_per_second, r.features_seconds);
 }
 
 std::string ranks_row(std::uint32_t epoch, const RankTimes& t) {
@@ -94,8 +94,8 @@ RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
               .right = state.sums.right.item<std::int64_t>(),
               .samples = state.sums.samples},
       facts_(folder.path() / "run.json") {
-  timing_.read_rows_before(state.cursor.epoch);
-  ranks_.read_rows_before(state.cursor.epoch);
+  timing_.read_rows_before(state.epochs_done());
+  ranks_.read_rows_before(state.epochs_done());
   if (options.tensorboard) {
     events_ = std::make_unique<EventFile>(folder.path(), static_cast<std::int64_t>(state.step));
   }
@@ -185,33 +185,54 @@ void RunRecorder::step_done(const StepReport& report) {
               {"top1", top1}});
 }
 
+void RunRecorder::diverged(const State& state, const std::string& how) {
+  facts_["diverged"] = fmt::format("step {}: {}", state.step, how);
+  facts_.save();
+}
+
+// Before a validation that may fail: a resumed run takes them from the file.
+void RunRecorder::epoch_trained(const State& /*state*/) { write_steps(); }
+
 void RunRecorder::predicted(const Predictions& predictions) {
   const auto classes = static_cast<std::size_t>(predictions.classes);
-  if (!predictions.indices.empty() && predictions.indices.front() == 0) predictions_ = {};
-  for (std::size_t i = 0; i < predictions.labels.size(); ++i) {
+  const auto& indices = predictions.indices;
+  if (!indices.empty() && indices.front() < predictions_.size()) predictions_ = {};
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    while (predictions_.size() < indices[i]) predictions_.add_skipped();
     predictions_.add(predictions.labels[i], predictions.probabilities.subspan(i * classes, classes),
                      predictions.losses[i]);
   }
+}
+
+void RunRecorder::write_steps() const {
+  std::string rows = std::string(kStepsHeader) + "\n";
+  for (const std::string& row : steps_) rows += row + "\n";
+  write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");
 }
 
 void RunRecorder::epoch_done(const EpochReport& report) {
   before_ = {};
   timing_.add(report.epoch, timing_row(report));
   if (report.ranks) ranks_.add(report.epoch, ranks_row(report.epoch, *report.ranks));
-  std::string rows = std::string(kStepsHeader) + "\n";
-  for (const std::string& row : steps_) rows += row + "\n";
-  write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");
+  write_steps();
   predictions_.epoch = report.epoch;
   write_predictions(folder_.path() / "predictions.safetensors", predictions_);
   note_feed(report);
   if (events_) write_events(report);
   Json line = {{"event", "epoch"}, {"epoch", report.epoch + 1}, {"step", report.state.step}};
   for (const auto& [name, value] : numbers_of(report)) line[name] = finite(value);
+  line["val_samples"] = report.validation.samples;
+  line["val_skipped"] = report.validation.skipped;
   write_line(line);
 }
 
 void RunRecorder::note_feed(const EpochReport& report) {
   facts_["epochs_done"] = report.epoch + 1;
+  facts_["validated"] = {{"samples", report.validation.samples},
+                         {"skipped", report.validation.skipped}};
+  const auto& kept = facts_["features_seconds"];
+  const double before = kept.is_number() ? kept.get<double>() : 0;
+  if (report.features_seconds > 0) facts_["features_seconds"] = before + report.features_seconds;
   if (report.feed) {
     const StageShares& stages = report.feed->stages;
     facts_["feed"] = {{"wait_share", report.feed->wait_share},

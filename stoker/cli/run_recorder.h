@@ -37,10 +37,12 @@ class RunRecorder final : public Observer {
   void note_settings(const std::string& yaml);
   // Of the run's end, before note_end().
   void note_test(const FinalTest& test, std::uint64_t step);
-  // "finished", "ended early", "stopped"; with the digests of the weights.
+  // "finished", "ended early", "stopped", "diverged"; with the digests of the weights.
   void note_end(const std::string& state, const State& result);
 
   void step_done(const StepReport& report) override;
+  void diverged(const State& state, const std::string& how) override;
+  void epoch_trained(const State& state) override;
   void predicted(const Predictions& predictions) override;
   void epoch_done(const EpochReport& report) override;
 
@@ -51,6 +53,7 @@ class RunRecorder final : public Observer {
     std::uint64_t samples = 0;
   };
   void note_feed(const EpochReport& report);
+  void write_steps() const;
   void write_events(const EpochReport& report);
   void write_line(const nlohmann::ordered_json& line) const;
 
@@ -78,6 +81,15 @@ class Observers final : public Observer {
   }
   void step_done(const StepReport& report) override {
     for (Observer* one : list_) one->step_done(report);
+  }
+  void diverged(const State& state, const std::string& how) override {
+    for (Observer* one : list_) one->diverged(state, how);
+  }
+  void epoch_trained(const State& state) override {
+    for (Observer* one : list_) one->epoch_trained(state);
+  }
+  void validation_failed(const State& state) override {
+    for (Observer* one : list_) one->validation_failed(state);
   }
   void predicted(const Predictions& predictions) override {
     for (Observer* one : list_) one->predicted(predictions);

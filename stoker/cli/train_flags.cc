@@ -82,6 +82,8 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--pretrained", flags.pretrained,
                      "weights to start from: safetensors or a .pth file; a head for other classes "
                      "is replaced");
+  command.add_flag("--allow-nonfinite", flags.allow_nonfinite,
+                   "accept --pretrained weights that are NaN or infinite");
   command
       .add_option("--freeze", flags.freeze,
                   "what stays as it is: all (but the last layer), none, or the first N stages")
@@ -200,8 +202,15 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
   command
       .add_option("--on-error", flags.on_error,
-                  "a sample that cannot be made: stop, or skip: the next one takes its place")
+                  "unreadable sample: stop the run, or skip it: the next one takes its place, and "
+                  "in validation none")
       ->check(CLI::IsMember({"stop", "skip"}))
+      ->capture_default_str();
+  command
+      .add_option("--on-divergence", flags.on_divergence,
+                  "loss not finite, or above 10 times that of the first 50 steps for 200 steps: "
+                  "stop the run, or continue")
+      ->check(CLI::IsMember({"continue", "stop"}))
       ->capture_default_str();
   command.add_flag("--isolate", flags.train.isolate,
                    "decode in locked-down processes, for files that are not trusted");
@@ -266,6 +275,7 @@ void TrainFlags::resolve() {
   train.cached_views = features == "cached" ? views : 0;
   train.shared_statistics = dist.sync_bn;
   train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
+  train.on_divergence = on_divergence == "continue" ? OnDivergence::kContinue : OnDivergence::kStop;
   train.stall_limit = std::chrono::seconds(30);
   train.on_stall = [](const std::string& sample, double seconds) {
     fmt::print(stderr, "\na worker has been busy with {} for {:.0f} s\n", sample, seconds);
@@ -305,19 +315,34 @@ Policy TrainFlags::resolved_validation_policy() const {
 }
 
 const std::set<std::string>& flags_without_effect_on_the_result() {
-  static const std::set<std::string> names = {"workers",       "max-errors",
-                                              "device",        "output",
-                                              "experiment",    "checkpoint-every",
-                                              "keep",          "config",
-                                              "resume",        "tensorboard",
-                                              "histograms",    "log-json",
-                                              "no-report",     "rank",
-                                              "world-size",    "master-addr",
-                                              "master-port",   "dist-backend",
-                                              "timeout",       "dist-interface",
-                                              "reduce",        "cache-dir",
-                                              "cache-size",    "store-tries",
-                                              "store-timeout", "accept-changed-data",
+  static const std::set<std::string> names = {"workers",
+                                              "max-errors",
+                                              "device",
+                                              "output",
+                                              "experiment",
+                                              "checkpoint-every",
+                                              "keep",
+                                              "config",
+                                              "resume",
+                                              "tensorboard",
+                                              "histograms",
+                                              "log-json",
+                                              "no-report",
+                                              "rank",
+                                              "world-size",
+                                              "master-addr",
+                                              "master-port",
+                                              "dist-backend",
+                                              "timeout",
+                                              "dist-interface",
+                                              "reduce",
+                                              "cache-dir",
+                                              "cache-size",
+                                              "store-tries",
+                                              "store-timeout",
+                                              "on-divergence",
+                                              "allow-nonfinite",
+                                              "accept-changed-data",
                                               "skip-unknown"};
   return names;
 }

@@ -40,7 +40,8 @@ struct TrainFlags {
   ShardFlags shards;
   OptimiserOptions optimiser = {.weight_decay = 0};
   TrainOptions train;
-  std::string on_error = "stop";
+  std::string on_error = "stop", on_divergence = "stop";
+  bool allow_nonfinite = false;  // --pretrained may have weights that are no numbers
   ComputeFlags compute;
   DistFlags dist;
   Launch launch;  // what follows from them and the environment

@@ -6,6 +6,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
+#include "stoker/report/html_page.h"
 
 namespace stoker {
 namespace {
@@ -14,17 +15,17 @@ std::string header(std::int64_t top_k) {
   return fmt::format(
       "epoch,step,lr,train_loss,train_top1,val_loss,val_top1,val_top{},val_macro_f1,val_ece,"
       "seconds,"
-      "val_seconds,samples_per_second,wait_share",
+      "val_seconds,samples_per_second,wait_share,val_samples",
       top_k);
 }
 
 std::string row(const EpochReport& r) {
   const MetricsResult& v = r.validation;
   return fmt::format(
-      "{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.3f},{:.3f},{:.0f},{:.4f}",
+      "{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.3f},{:.3f},{:.0f},{:.4f},{}",
       r.epoch + 1, r.state.step, r.rate, r.train_loss, r.train_top1, v.loss, v.top1, v.top_k,
       v.macro_f1, v.calibration_error, r.seconds, r.validation_seconds, r.samples_per_second,
-      r.wait_share);
+      r.wait_share, v.samples);
 }
 
 std::string epoch_label(std::uint32_t epoch, std::uint32_t epochs) {
@@ -73,9 +74,18 @@ void TrainReporter::features_done(std::uint64_t done, std::uint64_t total) {
   progress_.reset();
 }
 
-void TrainReporter::epoch_done(const EpochReport& report) {
-  progress_->clear();
+void TrainReporter::clear_progress() {
+  if (progress_) progress_->clear();
   progress_.reset();
+}
+
+void TrainReporter::diverged(const State& state, const std::string& how) {
+  clear_progress();
+  folder_.say(fmt::format("diverged   step {}: {}", state.step, how));
+}
+
+void TrainReporter::epoch_done(const EpochReport& report) {
+  clear_progress();
   const MetricsResult& v = report.validation;
   folder_.say(fmt::format(
       "{}  loss {:.4f}  top-1 {:.2f} %   val loss {:.4f}  top-1 {:.2f} %{}   {:.1f} s, {:.0f} "
@@ -87,11 +97,27 @@ void TrainReporter::epoch_done(const EpochReport& report) {
   is_over_ = report.is_last;
   if (is_over_ || saving_.is_due()) write_results();
   table_.add(report.epoch, row(report));
-  write_faults(report.faults);
-  if (report.faults.size() == replaced_) return;
+  tell_faults(report);
+}
+
+void TrainReporter::tell_faults(const EpochReport& report) {
+  std::vector<SampleFault> all(report.faults.begin(), report.faults.end());
+  all.insert(all.end(), report.validation_faults.begin(), report.validation_faults.end());
+  write_faults(all);
+  const std::string list = (folder_.path() / "errors.csv").string();
+  if (report.faults.size() > replaced_) {
+    folder_.say(fmt::format("           {} samples could not be made and were replaced; see {}",
+                            report.faults.size(), list));
+  }
+  if (report.validation_faults.size() != skipped_) {
+    const MetricsResult& v = report.validation;
+    folder_.say(
+        fmt::format("           validation is of {} of {} images: {} could not be read; see {}",
+                    count_text(static_cast<double>(v.samples)),
+                    count_text(static_cast<double>(v.samples + v.skipped)), v.skipped, list));
+  }
   replaced_ = report.faults.size();
-  folder_.say(fmt::format("           {} samples could not be made and were replaced; see {}",
-                          replaced_, (folder_.path() / "errors.csv").string()));
+  skipped_ = report.validation_faults.size();
 }
 
 void TrainReporter::write_faults(std::span<const SampleFault> faults) const {
@@ -146,10 +172,23 @@ void TrainReporter::draw_confusion() const {
 }
 
 // What a checkpoint follows from is on the disk before it.
-void TrainReporter::state_settled(const State& state, bool epoch_ended) {
-  if (!is_over_ && !checkpoints_.is_due(state, epoch_ended)) return;
+void TrainReporter::save(const State& state) {
   write_results();
   checkpoints_.save(state);
+}
+
+void TrainReporter::state_settled(const State& state, bool epoch_ended) {
+  if (is_over_ || checkpoints_.is_due(state, epoch_ended)) save(state);
+}
+
+// A validation may take long, or fail.
+void TrainReporter::epoch_trained(const State& state) {
+  if (checkpoints_.is_due(state, /*epoch_ended=*/true)) save(state);
+}
+
+void TrainReporter::validation_failed(const State& state) {
+  clear_progress();
+  save(state);
 }
 
 void TrainReporter::batch_split(std::uint32_t parts) {

@@ -26,16 +26,19 @@ class TrainReporter final : public Observer {
   // Folder and checkpoints must outlive it.
   TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subject subject);
 
-  // For a run that goes on: the epochs before are in the table already.
-  void resume_at(const Cursor& cursor) { table_.read_rows_before(cursor.epoch); }
+  // For a run that is resumed: the epochs before are in the table already.
+  void resume_at(const State& state) { table_.read_rows_before(state.epochs_done()); }
 
   void batch_split(std::uint32_t parts) override;
   void step_done(const StepReport& report) override;
+  void diverged(const State& state, const std::string& how) override;
+  void epoch_trained(const State& state) override;
+  void validation_failed(const State& state) override;
   void features_done(std::uint64_t done, std::uint64_t total) override;
   void epoch_done(const EpochReport& report) override;
   void state_settled(const State& state, bool epoch_ended) override;
 
-  // errors.csv, where samples were replaced.
+  // errors.csv, where samples were replaced or skipped.
   void write_faults(std::span<const SampleFault> faults) const;
 
   // Weights and pictures of the last epoch and the best one, where they are not written yet.
@@ -49,6 +52,9 @@ class TrainReporter final : public Observer {
     std::string title;  // of its picture
   };
   void note_results(const EpochReport& report);
+  void save(const State& state);
+  void tell_faults(const EpochReport& report);
+  void clear_progress();
   [[nodiscard]] std::vector<NamedTensor> copy_of_weights(const Model& model) const;
   void draw_confusion() const;
 
@@ -57,7 +63,7 @@ class TrainReporter final : public Observer {
   Subject subject_;
   ResultsTable table_;
   std::unique_ptr<Progress> progress_;
-  std::size_t replaced_ = 0;  // faults that were told
+  std::size_t replaced_ = 0, skipped_ = 0;  // faults that were told
   std::optional<Unwritten> unwritten_;
   Pace saving_{kSavingShare};
   bool is_over_ = false;

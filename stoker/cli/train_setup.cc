@@ -15,6 +15,7 @@
 #include "stoker/nn/pretrained.h"
 #include "stoker/nn/registry.h"
 #include "stoker/train/batch_probe.h"
+#include "stoker/train/single_samples.h"
 
 namespace stoker {
 namespace {
@@ -54,7 +55,9 @@ std::unique_ptr<Model> new_model(const TrainFlags& flags, const TrainData& data,
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(data.train->class_names().size())};
   auto model = make_model(flags.model, input, flags.train.seed);
-  if (!flags.pretrained.empty()) pretrained = load_pretrained(*model, flags.pretrained);
+  if (!flags.pretrained.empty()) {
+    pretrained = load_pretrained(*model, flags.pretrained, flags.allow_nonfinite);
+  }
   return model;
 }
 
@@ -141,6 +144,10 @@ TrainSetup set_up(TrainFlags& flags) {
     setup.notes.push_back(choose_batch_size(flags, placed, setup.data));
   }
   Observer nobody;
+  if (flags.launch.ranks > 1) {
+    refuse_single_samples(placed, setup.data, flags.train,
+                          static_cast<std::uint32_t>(flags.launch.ranks));
+  }
   static_cast<void>(Trainer(setup.state, setup.data, flags.train, nobody));  // checks its options
   if (flags.lr == "auto") {
     setup.rate_range = choose_rate(flags, placed, setup.data);

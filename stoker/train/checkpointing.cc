@@ -102,14 +102,15 @@ bool Checkpointing::is_due(const State& state, bool epoch_ended) const {
 }
 
 void Checkpointing::save(const State& state) {
-  if (saved_step_ == state.step) return;
+  const Saved now{.step = state.step, .awaits_validation = state.awaits_validation()};
+  if (saved_ == now) return;
   pace_.run([&] {
     const std::vector<NamedTensor> tensors = tensors_of(state);
     const FileTensors rows(tensors);
     folder_.save(state.step, rows.views(),
                  {{kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}});
   });
-  saved_step_ = state.step;
+  saved_ = now;
   saved_at_ = std::chrono::steady_clock::now();
 }
 
@@ -128,7 +129,7 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
   restored.path = found->path;
   const auto data = found->file.metadata().find(kData);
   if (data != found->file.metadata().end()) restored.data_digest = data->second;
-  saved_step_ = state.step;
+  saved_ = {.step = state.step, .awaits_validation = state.awaits_validation()};
   return restored;
 }
 

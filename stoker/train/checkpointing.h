@@ -43,7 +43,8 @@ class Checkpointing {
 
   // The interval is over. To be asked for each settled state.
   [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
-  // Unless this very step is saved already.
+  // Unless this very state is saved already. That before and that after the validation of an epoch
+  // have the same step, and the same file.
   void save(const State& state);
 
   struct Restored {
@@ -60,7 +61,12 @@ class Checkpointing {
   CheckpointInterval interval_;
   std::string settings_, data_digest_;
   std::string defaults_ = {};
-  std::optional<std::uint64_t> saved_step_;
+  struct Saved {
+    std::uint64_t step = 0;
+    bool awaits_validation = false;
+    bool operator==(const Saved&) const = default;
+  };
+  std::optional<Saved> saved_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   Pace pace_{kSavingShare};
 };

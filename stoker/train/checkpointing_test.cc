@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stoker/core/error.h"
 #include "stoker/core/test_files.h"
 #include "stoker/train/test_runs.h"
 
@@ -55,6 +56,41 @@ TEST(Checkpointing, ARunGoesOnFromEveryFileToTheSameEnd) {
     EXPECT_TRUE(test::same(whole, state)) << file;
     std::filesystem::remove(file);
   }
+}
+
+// A run that was killed in the validation of each epoch.
+TEST(Checkpointing, ARunGoesOnFromBeforeAValidationToTheSameEnd) {
+  class Before final : public Observer {
+   public:
+    explicit Before(Checkpointing& checkpoints) : checkpoints_(checkpoints) {}
+    void epoch_trained(const State& state) override {
+      checkpoints_.save(state);
+      throw Error({.what = "killed"});
+    }
+
+   private:
+    Checkpointing& checkpoints_;
+  };
+  const TempFolder folder, other;
+  const TrainOptions options = test::small_options();
+  const State whole = run_and_save(other.path(), options);
+  for (std::uint32_t epoch = 0; epoch < options.epochs; ++epoch) {
+    State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+    Checkpointing checkpoints(folder.path(), kFiveSteps, 3, "a: 1\nb: 2\n");
+    static_cast<void>(checkpoints.restore(state));
+    EXPECT_EQ(state.awaits_validation(), epoch > 0);
+    if (state.awaits_validation()) {
+      Observer observer;
+      Trainer(state, test::made_up_data(), options, observer, [] { return true; }).run();
+      checkpoints.save(state);
+    }
+    EXPECT_EQ(state.epochs_done(), epoch);
+    Before before(checkpoints);
+    EXPECT_THROW(Trainer(state, test::made_up_data(), options, before).run(), Error);
+  }
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  go_on(folder.path(), options, state);
+  EXPECT_TRUE(test::same(whole, state));
 }
 
 TEST(Checkpointing, ADamagedFileIsNamedAndTheOneBeforeTaken) {

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include "stoker/train/device_batches.h"
 
@@ -19,20 +20,57 @@ std::span<const float> floats_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// Of samples `first` and those after it, whose probabilities have these logarithms.
-void tell(const at::Tensor& logs, const at::Tensor& labels_there, std::uint64_t first,
-          const OnPredictions& on_predictions) {
+// Logarithms of the probabilities of the samples [first, first + rows) of a source.
+struct PredictedRows {
+  at::Tensor logs, labels;
+  std::uint64_t first = 0;
+  std::vector<SampleFault> skipped = {};  // of these: their rows are other samples'
+};
+
+// Rows that are those of their samples.
+std::vector<std::int64_t> own_rows(const PredictedRows& predicted) {
+  std::vector<bool> own(static_cast<std::size_t>(predicted.labels.size(0)), true);
+  for (const SampleFault& fault : predicted.skipped) own[fault.index - predicted.first] = false;
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i]) rows.push_back(static_cast<std::int64_t>(i));
+  }
+  return rows;
+}
+
+void tell(const PredictedRows& predicted, const OnPredictions& on_predictions) {
+  const std::vector<std::int64_t> rows = own_rows(predicted);
+  const auto chosen = [&](const at::Tensor& all) {
+    if (predicted.skipped.empty()) return all;
+    return all.index_select(0, at::tensor(rows, at::kLong).to(all.device()));
+  };
+  const at::Tensor logs = chosen(predicted.logs), labels_there = chosen(predicted.labels);
   const at::Tensor losses =
       logs.gather(1, labels_there.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
   const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
   const at::Tensor labels = labels_there.to(at::kCPU).contiguous();
-  std::vector<std::uint64_t> indices(static_cast<std::size_t>(labels.size(0)));
-  std::iota(indices.begin(), indices.end(), first);
+  std::vector<std::uint64_t> indices;
+  for (const std::int64_t row : rows) {
+    indices.push_back(predicted.first + static_cast<std::uint64_t>(row));
+  }
   on_predictions({.indices = indices,
                   .labels = {labels.const_data_ptr<std::int64_t>(), indices.size()},
                   .probabilities = floats_of(probabilities),
                   .losses = floats_of(losses),
-                  .classes = probabilities.size(1)});
+                  .classes = probabilities.size(1),
+                  .skipped = predicted.skipped});
+}
+
+// Of those whose own places are [first, end): a sample that could not be made is also noted where
+// it was to replace another.
+std::vector<SampleFault> faults_between(std::span<const SampleFault> faults, std::uint64_t first,
+                                        std::uint64_t end) {
+  std::vector<SampleFault> own;
+  for (const SampleFault& fault : faults) {
+    const bool is_own = fault.index == fault.place.position;
+    if (is_own && fault.index >= first && fault.index < end) own.push_back(fault);
+  }
+  return own;
 }
 
 // One version of every sample, batch by batch.
@@ -41,14 +79,21 @@ class View {
   View(const Model& model, const std::shared_ptr<const Source>& source, const Policy& policy,
        const EvaluateOptions& options, std::size_t number, const Group* group = nullptr)
       : model_(model),
+        batch_size_(options.batch_size),
+        rank_(group == nullptr ? 0 : static_cast<std::uint64_t>(group->rank())),
+        ranks_(group == nullptr ? 1 : static_cast<std::uint64_t>(group->ranks())),
         feed_(source, policy, feed_options(model, options, number, group)),
         batches_(feed_, model.device(), options.normalisation) {}
 
-  // The logarithms of the probabilities, and the labels.
-  [[nodiscard]] std::optional<std::pair<at::Tensor, at::Tensor>> next() {
+  [[nodiscard]] std::optional<PredictedRows> next() {
     const auto batch = batches_.next();
     if (!batch) return std::nullopt;
-    return std::pair{model_.forward(batch->values).log_softmax(1), batch->labels};
+    const std::uint64_t first = (batch->number * ranks_ + rank_) * batch_size_;
+    const auto end = first + static_cast<std::uint64_t>(batch->labels.size(0));
+    return PredictedRows{.logs = model_.forward(batch->values).log_softmax(1),
+                         .labels = batch->labels,
+                         .first = first,
+                         .skipped = faults_between(feed_.faults(), first, end)};
   }
 
  private:
@@ -59,20 +104,57 @@ class View {
                      .shuffle = false,
                      .seed = number,  // so that views differ where their policies do not
                      .normalisation = options.normalisation,
-                     .isolate = options.isolate};
+                     .isolate = options.isolate,
+                     .on_error = options.on_error,
+                     .max_errors = options.max_errors};
     if (group != nullptr) {
       feed.rank = static_cast<std::uint32_t>(group->rank());
       feed.ranks = static_cast<std::uint32_t>(group->ranks());
       feed.whole_batches = true;
+      feed.max_errors = std::numeric_limits<std::uint64_t>::max();  // counted over all ranks
     }
     prepare_feed_for(model.device(), feed);
     return feed;
   }
 
   const Model& model_;
+  std::uint64_t batch_size_, rank_, ranks_;
   Feed feed_;
   DeviceBatches batches_;
 };
+
+// Rows as they travel: logarithms for each class, the label, and whether the sample was skipped. A
+// float holds every number of a class exactly.
+at::Tensor packed(const PredictedRows& own, std::int64_t rows, std::int64_t classes) {
+  at::Tensor all = at::zeros({rows, classes + 2});
+  const at::Tensor filled = all.narrow(0, 0, own.logs.size(0));
+  filled.narrow(1, 0, classes).copy_(own.logs);
+  filled.select(1, classes).copy_(own.labels);
+  for (const SampleFault& fault : own.skipped) {
+    filled[static_cast<std::int64_t>(fault.index - own.first)][classes + 1] = 1;
+  }
+  return all;
+}
+
+// The opposite, for rank `rank`'s rows. Reasons do not travel: they are in that rank's log.
+PredictedRows unpacked(const at::Tensor& all, std::uint64_t first, std::uint64_t rank,
+                       const Source& source) {
+  const std::int64_t classes = all.size(1) - 2;
+  PredictedRows rows{.logs = all.narrow(1, 0, classes),
+                     .labels = all.select(1, classes).to(at::kLong),
+                     .first = first};
+  const at::Tensor skipped = all.select(1, classes + 1).contiguous();
+  const auto* flags = skipped.const_data_ptr<float>();
+  for (std::int64_t i = 0; i < skipped.size(0); ++i) {
+    if (flags[i] == 0) continue;
+    const std::uint64_t index = first + static_cast<std::uint64_t>(i);
+    rows.skipped.push_back({.index = index,
+                            .name = source.sample_name(index),
+                            .reason = fmt::format("cannot be read on rank {}", rank),
+                            .place = {.epoch = 0, .position = index}});
+  }
+  return rows;
+}
 
 // In rounds: each rank computes one batch, then all hear of all.
 void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& source,
@@ -89,20 +171,22 @@ void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& s
     return static_cast<std::int64_t>(std::min(size, samples - batch * size));
   };
   const std::int64_t classes = model.input().classes;
+  std::vector<SampleFault> skipped;
   for (std::uint64_t first = 0; first < batches; first += ranks) {
-    // The label is one more column: a float holds every number of a class exactly.
-    at::Tensor rows = at::zeros({options.batch_size, classes + 1});
+    at::Tensor rows = at::zeros({options.batch_size, classes + 2});
+    std::optional<PredictedRows> own;
     if (first + rank < batches) {
-      const auto own = view->next();
-      const at::Tensor filled = rows.narrow(0, 0, own->first.size(0));
-      filled.narrow(1, 0, classes).copy_(own->first);
-      filled.select(1, classes).copy_(own->second);
+      own = view->next();
+      rows = packed(*own, options.batch_size, classes);
     }
     const std::vector<at::Tensor> all = group.gather(rows, "predictions of all ranks");
     for (std::uint64_t i = 0; i < ranks && first + i < batches; ++i) {
       const at::Tensor part = all[i].narrow(0, 0, rows_of(first + i));
-      tell(part.narrow(1, 0, classes), part.select(1, classes).to(at::kLong), (first + i) * size,
-           on_predictions);
+      PredictedRows heard = unpacked(part, (first + i) * size, i, *source);
+      if (i == rank) heard.skipped = own->skipped;  // with the reasons
+      skipped.insert(skipped.end(), heard.skipped.begin(), heard.skipped.end());
+      if (skipped.size() > options.max_errors) throw TooManyFaults(skipped, options.max_errors);
+      tell(heard, on_predictions);
     }
   }
 }
@@ -117,51 +201,73 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
   for (const Policy& policy : options.more_views) {
     views.push_back(std::make_unique<View>(model, source, policy, options, views.size()));
   }
-  std::uint64_t first = 0;  // in order, so indices count up
-  while (auto logs = views.front()->next()) {
-    at::Tensor mean = logs->first;
+  while (auto rows = views.front()->next()) {
     if (views.size() > 1) {
-      std::vector<at::Tensor> all = {logs->first};
-      for (std::size_t i = 1; i < views.size(); ++i) all.push_back(views[i]->next()->first);
-      mean = at::stack(all).logsumexp(0) - std::log(static_cast<double>(views.size()));
+      std::vector<at::Tensor> all = {rows->logs};
+      for (std::size_t i = 1; i < views.size(); ++i) all.push_back(views[i]->next()->logs);
+      rows->logs = at::stack(all).logsumexp(0) - std::log(static_cast<double>(views.size()));
     }
-    tell(mean, logs->second, first, on_predictions);
-    first += static_cast<std::uint64_t>(logs->second.size(0));
+    tell(*rows, on_predictions);
   }
 }
+
+namespace {
+
+// Figures of what it is told, which it passes on.
+class Gathered {
+ public:
+  Gathered(const Model& model, const EvaluateOptions& options, const OnPredictions& on_predictions)
+      : metrics_({.classes = model.input().classes, .top_k = options.top_k}),
+        on_predictions_(on_predictions) {}
+
+  void operator()(const Predictions& predictions) {
+    metrics_.add(predictions.probabilities, predictions.labels, predictions.losses);
+    skipped_ += static_cast<std::int64_t>(predictions.skipped.size());
+    if (on_predictions_) on_predictions_(predictions);
+  }
+  [[nodiscard]] MetricsResult result() const {
+    MetricsResult result = metrics_.result();
+    result.skipped = skipped_;
+    return result;
+  }
+
+ private:
+  Metrics metrics_;
+  const OnPredictions& on_predictions_;
+  std::int64_t skipped_ = 0;
+};
+
+}  // namespace
 
 MetricsResult evaluate(const Model& model, const std::shared_ptr<const Source>& source,
                        const EvaluateOptions& options, const OnPredictions& on_predictions,
                        Group* group) {
-  Metrics metrics({.classes = model.input().classes, .top_k = options.top_k});
-  const auto note = [&](const Predictions& predictions) {
-    metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
-    if (on_predictions) on_predictions(predictions);
-  };
+  Gathered gathered(model, options, on_predictions);
+  const auto note = [&](const Predictions& predictions) { gathered(predictions); };
   if (group != nullptr) {
     predict_on_ranks(model, source, options, *group, note);
   } else {
     predict(model, source, options, note);
   }
-  return metrics.result();
+  return gathered.result();
 }
 
 MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
-                                const EvaluateOptions& options,
-                                const OnPredictions& on_predictions) {
+                                const EvaluateOptions& options, const OnPredictions& on_predictions,
+                                std::span<const SampleFault> faults) {
   const at::NoGradGuard no_grad;
-  Metrics metrics({.classes = model.input().classes, .top_k = options.top_k});
+  Gathered gathered(model, options, on_predictions);
   const std::int64_t samples = set.labels.size(0), step = options.batch_size;
   for (std::int64_t first = 0; first < samples; first += step) {
     const std::int64_t count = std::min(step, samples - first);
-    tell(model.forward_head(set.features.narrow(0, first, count)).log_softmax(1),
-         set.labels.narrow(0, first, count), static_cast<std::uint64_t>(first),
-         [&](const Predictions& predictions) {
-           metrics.add(predictions.probabilities, predictions.labels, predictions.losses);
-           if (on_predictions) on_predictions(predictions);
-         });
+    const auto begin = static_cast<std::uint64_t>(first);
+    tell({.logs = model.forward_head(set.features.narrow(0, first, count)).log_softmax(1),
+          .labels = set.labels.narrow(0, first, count),
+          .first = begin,
+          .skipped = faults_between(faults, begin, begin + static_cast<std::uint64_t>(count))},
+         [&](const Predictions& predictions) { gathered(predictions); });
   }
-  return metrics.result();
+  return gathered.result();
 }
 
 }  // namespace stoker

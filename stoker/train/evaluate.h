@@ -13,6 +13,7 @@
 #include "stoker/dist/group.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
+#include "stoker/pipeline/faults.h"
 #include "stoker/train/features.h"
 #include "stoker/train/metrics.h"
 
@@ -27,19 +28,25 @@ struct EvaluateOptions {
   // Further versions of each sample, made by these; the probabilities are the mean over all.
   std::vector<Policy> more_views = {};
   bool isolate = false;  // samples are made in locked-down processes
+  // With kSkip, samples that cannot be made have no predictions and are in no figure.
+  OnError on_error = OnError::kStop;
+  std::uint64_t max_errors = 100;  // with kSkip: more throw TooManyFaults
 };
 
 // On the CPU; valid during the call.
 struct Predictions {
-  std::span<const std::uint64_t> indices;  // of the samples in their source
+  std::span<const std::uint64_t> indices;  // of the samples in their source, increasing
   std::span<const std::int64_t> labels;    // -1: without a class
   std::span<const float> probabilities;    // samples x classes
   std::span<const float> losses;           // cross entropy of each sample that has a class
   std::int64_t classes = 0;
+  // Samples among these that could not be made, by increasing index.
+  std::span<const SampleFault> skipped = {};
 };
 using OnPredictions = std::function<void(const Predictions&)>;
 
-// Samples come in the source's order, images as they are: the result does not depend on workers.
+// Samples come in the source's order, images as they are: the result does not depend on workers,
+// nor that of a sample on whether others were skipped.
 void predict(const Model& model, const std::shared_ptr<const Source>& source,
              const EvaluateOptions& options, const OnPredictions& on_predictions);
 
@@ -53,8 +60,10 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
                                      Group* group = nullptr);
 
 // The same from kept features (features.h), in batches of the same size, so to the same bits.
+// `faults`: those of compute_features().
 [[nodiscard]] MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
                                               const EvaluateOptions& options,
-                                              const OnPredictions& on_predictions = {});
+                                              const OnPredictions& on_predictions = {},
+                                              std::span<const SampleFault> faults = {});
 
 }  // namespace stoker

@@ -33,6 +33,7 @@ struct ClassMetrics {
 // Shares are in [0, 1]; all numbers are NaN where there was no sample.
 struct MetricsResult {
   std::int64_t samples = 0;
+  std::int64_t skipped = 0;             // could not be made: in no figure (evaluate.h)
   std::int64_t without_prediction = 0;  // a probability was NaN or infinite
   double loss = 0;                      // mean
   double top1 = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "stoker/dist/gradients.h"
 #include "stoker/pipeline/faults.h"
@@ -54,10 +55,12 @@ struct EpochReport {
   // Of the training phase; what a resumed run did before does not count.
   double seconds = 0, samples_per_second = 0, wait_share = 0;
   double validation_seconds = 0;
+  double features_seconds = 0;  // before this epoch, making features that are kept
   StepTimes times = {};
   std::optional<RankTimes> ranks = {};
   std::optional<FeedStats> feed = {};        // since this process began, where there is a feed
   std::span<const SampleFault> faults = {};  // replaced samples since this process began
+  std::span<const SampleFault> validation_faults = {};  // skipped in this epoch's validation
 };
 
 struct Predictions;  // evaluate.h
@@ -73,6 +76,18 @@ class Observer {
   // A batch did not fit into the device's memory and is computed in so many parts from now on.
   virtual void batch_split(std::uint32_t parts) { static_cast<void>(parts); }
   virtual void step_done(const StepReport& report) { static_cast<void>(report); }
+  // The loss diverges, in the way that the phrase says. Told once in a process; the run then ends
+  // or goes on, as its options say.
+  virtual void diverged(const State& state, const std::string& how) {
+    static_cast<void>(state);
+    static_cast<void>(how);
+  }
+  // All steps of an epoch are made and its validation is next. The state may be saved: a run that
+  // is resumed from it begins with this validation.
+  virtual void epoch_trained(const State& state) { static_cast<void>(state); }
+  // The validation failed, which ends the run after this call. The state is that of
+  // epoch_trained().
+  virtual void validation_failed(const State& state) { static_cast<void>(state); }
   // In the validation after an epoch, for every batch in order; epoch_done() follows.
   virtual void predicted(const Predictions& predictions) { static_cast<void>(predictions); }
   virtual void epoch_done(const EpochReport& report) { static_cast<void>(report); }

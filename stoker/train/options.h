@@ -37,6 +37,9 @@ struct AverageOptions {
   bool warmup = false;  // decay grows from 0.1, so that the first weights are soon forgotten
 };
 
+// What to do when the loss diverges (train/loss_watch.h).
+enum class OnDivergence { kContinue, kStop };
+
 struct TrainOptions {
   std::uint32_t epochs = 10;
   std::uint32_t batch_size = 64;
@@ -58,9 +61,10 @@ struct TrainOptions {
   // 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
   // features kept, and only the head is trained; everything else must be frozen.
   std::uint32_t cached_views = 0;
-  bool isolate = false;  // training samples are made in locked-down processes
-  OnError on_error = OnError::kStop;
-  std::uint64_t max_errors = 100;
+  bool isolate = false;               // training samples are made in locked-down processes
+  OnError on_error = OnError::kStop;  // of training and of validation samples
+  std::uint64_t max_errors = 100;     // of each of the two
+  OnDivergence on_divergence = OnDivergence::kStop;
   // For a sample that takes longer than this to make; 0: nobody looks.
   std::chrono::milliseconds stall_limit{0};
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};

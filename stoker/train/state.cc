@@ -21,6 +21,29 @@ double number_of(const Json& text) {
   return std::strtod(text.get_ref<const std::string&>().c_str(), nullptr);
 }
 
+Json json_of(const LossWatchNumbers& watch) {
+  return {{"steps", watch.steps},
+          {"first_loss", text_of(watch.first_loss)},
+          {"first_sum", text_of(watch.first_sum)},
+          {"mean", text_of(watch.mean)},
+          {"steps_above", watch.steps_above},
+          {"finite", watch.finite},
+          {"epoch_sum", text_of(watch.epoch_sum)}};
+}
+
+// Checkpoints of earlier versions have none: the watch begins with the next step.
+LossWatchNumbers loss_watch_of(const Json& json, const EpochSums& sums) {
+  if (!json.contains("loss_watch")) return {.epoch_sum = sums.loss.item<double>()};
+  const Json& watch = json.at("loss_watch");
+  return {.steps = watch.at("steps"),
+          .first_loss = number_of(watch.at("first_loss")),
+          .first_sum = number_of(watch.at("first_sum")),
+          .mean = number_of(watch.at("mean")),
+          .steps_above = watch.at("steps_above"),
+          .finite = watch.at("finite"),
+          .epoch_sum = number_of(watch.at("epoch_sum"))};
+}
+
 }  // namespace
 
 void LossScale::after_step(bool finite) {
@@ -37,7 +60,9 @@ void LossScale::after_step(bool finite) {
 
 State::State(std::unique_ptr<Model> made, const OptimiserOptions& options,
              const AverageOptions& average_options)
-    : model(std::move(made)), optimiser(model->trainable_stages(), options) {
+    : model(std::move(made)),
+      optimiser(model->trainable_stages(), options),
+      loss_watch(model->input().classes) {
   if (average_options.decay != 0) average.emplace(*model, average_options);
   clear_sums();
 }
@@ -75,6 +100,7 @@ std::string numbers_of(const State& state) {
       {"loss_scale",
        {{"scale", text_of(state.loss_scale.scale)}, {"good_steps", state.loss_scale.good_steps}}},
       {"epoch_samples", state.sums.samples},
+      {"loss_watch", json_of(state.loss_watch.numbers())},
       {"samples_digest", fmt::format("{:016x}", state.samples_digest)},
       {"plateau",
        {{"best", text_of(state.plateau.best)},
@@ -102,6 +128,7 @@ void read_numbers(State& state, const std::string& numbers, const std::string& p
     state.loss_scale = {.scale = number_of(scale.at("scale")),
                         .good_steps = scale.at("good_steps")};
     state.sums.samples = json.at("epoch_samples");
+    state.loss_watch.set(loss_watch_of(json, state.sums));
     state.samples_digest =
         std::strtoull(json.at("samples_digest").get_ref<const std::string&>().c_str(), nullptr, 16);
     const Json& plateau = json.at("plateau");

@@ -11,6 +11,7 @@
 #include "stoker/io/safetensors.h"
 #include "stoker/nn/model.h"
 #include "stoker/pipeline/plan.h"
+#include "stoker/train/loss_watch.h"
 #include "stoker/train/optimiser.h"
 #include "stoker/train/schedule.h"
 #include "stoker/train/weight_average.h"
@@ -56,7 +57,18 @@ struct State {
   PlateauState plateau;
   std::optional<BestEpoch> best;
   EpochSums sums;
+  LossWatch loss_watch;
   std::uint64_t samples_digest = 0;  // of all steps so far (sample_digest.h)
+
+  // The steps of the epoch before the cursor are made, its validation is not: sums are cleared
+  // after it.
+  [[nodiscard]] bool awaits_validation() const noexcept {
+    return cursor.position == 0 && sums.samples > 0;
+  }
+  // Epochs that are trained and validated.
+  [[nodiscard]] std::uint32_t epochs_done() const noexcept {
+    return cursor.epoch - (awaits_validation() ? 1 : 0);
+  }
 
   [[nodiscard]] EpochSums empty_sums() const;
   void clear_sums() { sums = empty_sums(); }

@@ -2,8 +2,8 @@
 // running statistics, samples seen, the wish to stop, and how long each was busy. After a step
 // every rank's state is the same, bit for bit. One thread; all ranks make the same calls.
 //
-//   begin_step ▸ start_beat ▸ last_pass (backward in it) ▸ finish_gradients ▸ start_sums ▸
-//   finish_sums
+//   begin_step ▸ pass… ▸ start_beat ▸ last pass (begin_gradients in it) ▸ finish_gradients ▸
+//   start_sums ▸ finish_sums
 #pragma once
 
 #include <cstdint>

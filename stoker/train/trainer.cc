@@ -2,95 +2,37 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <utility>
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
 #include "stoker/nn/shared_statistics.h"
+#include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/mixing.h"
 #include "stoker/train/sample_digest.h"
+#include "stoker/train/single_samples.h"
+#include "stoker/train/training_feed.h"
 
 namespace stoker {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// There may be more workers and threads of LibTorch than CPUs. Workers have batches in store; a
-// computation that is interrupted is time lost.
-constexpr int kFeedNiceness = 10;
-
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-// From the first batch to the last; where the run stands is the state's to say.
-FeedOptions feed_options(const TrainData& data, const TrainOptions& options, StepSync* sync) {
-  const Group* group = sync == nullptr ? nullptr : &sync->group();
-  return {.workers = options.workers,
-          .batch_size = options.batch_size,
-          .epochs = options.epochs,
-          .batches_per_epoch = options.batches_per_epoch,
-          .drop_last = options.drop_last,
-          .seed = options.seed,
-          .rank = group == nullptr ? 0 : static_cast<std::uint32_t>(group->rank()),
-          .ranks = group == nullptr ? 1 : static_cast<std::uint32_t>(group->ranks()),
-          .normalisation = data.normalisation,
-          .framing = {.exact_decode = options.exact_decode},
-          .niceness = kFeedNiceness,
-          .isolate = options.isolate,
-          .on_error = options.on_error,
-          .max_errors = options.max_errors,
-          .stall_limit = options.stall_limit,
-          .on_stall = options.on_stall};
-}
+const Group* group_of(StepSync* sync) { return sync == nullptr ? nullptr : &sync->group(); }
 
 RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
   const std::uint64_t batches = plan.batches_per_epoch();
   const std::uint64_t group = options.grad_accum_steps;
   return {.epochs = options.epochs,
           .steps_per_epoch = static_cast<std::int64_t>((batches + group - 1) / group)};
-}
-
-TrainOptions checked(const TrainOptions& options) {
-  const auto require = [](bool condition, const char* what, const char* expected, double found) {
-    if (condition) return;
-    throw Error({.what = fmt::format("{} makes no sense", what),
-                 .expected = expected,
-                 .found = fmt::format("{}", found)});
-  };
-  require(options.epochs >= 1, "the number of epochs", "at least 1", options.epochs);
-  require(options.grad_accum_steps >= 1, "the number of batches a step", "at least 1",
-          options.grad_accum_steps);
-  require(options.smoothing >= 0 && options.smoothing < 1, "label smoothing", "0 or more, below 1",
-          options.smoothing);
-  require(options.clip_grad >= 0, "the largest norm of gradients", "0 (any) or more",
-          options.clip_grad);
-  check_mix(options.mix);
-  const bool mixes = options.mix.mixup_alpha > 0 || options.mix.cutmix_alpha > 0;
-  require(options.cached_views == 0 || !mixes, "mixing kept features",
-          "Mixup and CutMix only with pictures", options.cached_views);
-  require(options.cached_views == 0 || options.unfreeze_epoch == 0,
-          "unfreezing while features are kept", "one of the two", options.unfreeze_epoch);
-  return options;
-}
-
-at::Tensor class_weights(const TrainOptions& options, const Model& model) {
-  if (options.class_weights.empty()) return {};
-  const auto classes = static_cast<std::size_t>(model.input().classes);
-  if (options.class_weights.size() != classes) {
-    throw Error({.what = "the classes' weights do not fit the data",
-                 .expected = fmt::format("{} of them", classes),
-                 .found = fmt::format("{}", options.class_weights.size())});
-  }
-  for (const double weight : options.class_weights) {
-    if (weight >= 0) continue;
-    throw Error({.what = "a class's weight makes no sense",
-                 .expected = "0 or more",
-                 .found = fmt::format("{}", weight)});
-  }
-  return at::tensor(options.class_weights, at::kFloat).to(model.device());
 }
 
 // Rows [first, first + count) of a batch of `rows`, which may be 0.
@@ -114,11 +56,12 @@ struct Trainer::Clock {
   SteadyClock::time_point start = SteadyClock::now();
   std::uint64_t samples_before = 0;  // done before this process took over
   double waited_before = 0;
-  const BatchStream& batches;
+  const BatchStream* batches = nullptr;  // null: no step of the epoch was made here
 
-  [[nodiscard]] double seconds() const { return seconds_since(start); }
+  [[nodiscard]] double seconds() const { return batches == nullptr ? 0 : seconds_since(start); }
   [[nodiscard]] double wait_share() const {
-    return (batches.waited_seconds() - waited_before) / std::max(1e-9, seconds());
+    if (batches == nullptr) return 0;
+    return (batches->waited_seconds() - waited_before) / std::max(1e-9, seconds());
   }
 };
 
@@ -126,14 +69,16 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
                  Observer& observer, std::function<bool()> stop, StepSync* sync)
     : state_(state),
       data_(data),
-      options_(checked(options)),
+      options_(detail::checked(options)),
       observer_(observer),
       stop_(std::move(stop)),
       sync_(sync),
-      plan_(plan_of(feed_options(data, options, sync), data.train->size())),
+      plan_(plan_of(training_feed_options(data, options, group_of(sync)), data.train->size())),
       schedule_(options.schedule, run_length(plan_, options)),
       frozen_at_first_(state.model->frozen()),
-      class_weights_(class_weights(options, *state.model)) {
+      class_weights_(detail::class_weights(options, *state.model)) {
+  // Ranks ask before they meet: the passes of this question would look like training to the sums.
+  if (sync == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
   throw Error({.what = "features cannot be kept: they would change while the network learns",
                .expected = "everything frozen but the head (--freeze all)",
@@ -164,7 +109,8 @@ Trainer::BatchGroup Trainer::next_group() const {
   return group;
 }
 
-FeatureBatches Trainer::kept_features(const FeedOptions& options) const {
+FeatureBatches Trainer::kept_features(const FeedOptions& options) {
+  const auto start = SteadyClock::now();
   const std::uint32_t views = std::min(options_.cached_views, options_.epochs);
   const std::uint64_t total = views * data_.train->size();
   std::uint64_t done = 0;
@@ -175,13 +121,17 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) const {
         *state_.model, data_.train, data_.policy, options, view,
         [&](std::uint64_t more) { observer_.features_done(done += more, total); }, &faults));
   }
+  features_seconds_ = seconds_since(start);
   return {std::move(sets), std::move(faults), plan_of(options, data_.train->size()),
           EpochOrder(*data_.train, options_.seed, /*shuffle=*/true)};
 }
 
 RunEnd Trainer::run() {
+  if (state_.awaits_validation()) {
+    if (const auto ended = make_up_for_validation()) return *ended;
+  }
   if (const auto ended = end()) return *ended;
-  FeedOptions from_here = feed_options(data_, options_, sync_);
+  FeedOptions from_here = training_feed_options(data_, options_, group_of(sync_));
   from_here.begin = state_.cursor;
   if (options_.cached_views > 0) {
     FeatureBatches batches = kept_features(from_here);
@@ -194,17 +144,42 @@ RunEnd Trainer::run() {
   return run_on(batches);
 }
 
+std::optional<RunEnd> Trainer::make_up_for_validation() {
+  const std::uint32_t epoch = state_.cursor.epoch - 1;
+  freeze_for(epoch);
+  rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step) - 1, state_.plateau);
+  finish_epoch(epoch, {.samples_before = state_.sums.samples});
+  observer_.state_settled(state_, /*epoch_ended=*/true);
+  // Ranks have agreed on nothing yet: they ask again after their next step.
+  if (sync_ == nullptr && stop_ && stop_() && !end()) return RunEnd::kStopped;
+  return std::nullopt;
+}
+
+bool Trainer::has_diverged(const BatchGroup& group) {
+  const bool epoch_ended = state_.cursor.position == 0;
+  const bool first_of_epoch = state_.sums.samples == group.samples;
+  state_.loss_watch.note(state_.sums.loss, group.samples, first_of_epoch);
+  if (!epoch_ended && !LossWatch::is_time_to_look(state_.step)) return false;
+  const auto how = state_.loss_watch.look();
+  if (!how) return false;
+  if (!told_divergence_) observer_.diverged(state_, *how);
+  told_divergence_ = true;
+  return options_.on_divergence == OnDivergence::kStop;
+}
+
 RunEnd Trainer::run_on(BatchStream& batches) {
   while (true) {
     Clock clock{.samples_before = state_.sums.samples,
                 .waited_before = batches.waited_seconds(),
-                .batches = batches};
+                .batches = &batches};
     times_ = {};
     const std::uint32_t epoch = state_.cursor.epoch;
     freeze_for(epoch);
     if (sync_ != nullptr) sync_->begin_epoch();
     while (state_.cursor.epoch == epoch) {
-      make_step(batches, next_group());
+      const BatchGroup group = next_group();
+      make_step(batches, group);
+      if (has_diverged(group)) return RunEnd::kDiverged;
       observer_.step_done(step_report(epoch, clock));
       const bool epoch_ended = state_.cursor.epoch != epoch;
       if (epoch_ended) finish_epoch(epoch, clock);
@@ -406,27 +381,55 @@ EvaluateOptions validation_options(const TrainData& data, const TrainOptions& op
           .top_k = options.top_k,
           .normalisation = data.normalisation,
           .policy = data.validation_policy,
-          .isolate = options.isolate};
+          .isolate = options.isolate,
+          .on_error = options.on_error,
+          .max_errors = options.max_errors};
 }
 
 MetricsResult Trainer::validate() {
   const EvaluateOptions options = validation_options(data_, options_);
   const Model& model = *state_.model;
-  const auto tell = [this](const Predictions& predictions) { observer_.predicted(predictions); };
+  validation_faults_.clear();
+  const auto tell = [this](const Predictions& predictions) {
+    validation_faults_.insert(validation_faults_.end(), predictions.skipped.begin(),
+                              predictions.skipped.end());
+    observer_.predicted(predictions);
+  };
   if (!only_head_learns(model)) {
     validation_features_.reset();
     return evaluate(model, data_.validation, options, tell,
                     sync_ == nullptr ? nullptr : &sync_->group());
   }
   if (!validation_features_) {
+    feature_faults_.clear();
     validation_features_ = compute_features(model, data_.validation, options.policy,
                                             {.workers = options.workers,
                                              .batch_size = options.batch_size,
                                              .normalisation = options.normalisation,
-                                             .isolate = options.isolate},
-                                            0);
+                                             .isolate = options.isolate,
+                                             .on_error = options.on_error,
+                                             .max_errors = options.max_errors},
+                                            0, {}, &feature_faults_);
   }
-  return evaluate_features(model, *validation_features_, options, tell);
+  return evaluate_features(model, *validation_features_, options, tell, feature_faults_);
+}
+
+void Trainer::validate_epoch(EpochReport& report) {
+  const auto start = SteadyClock::now();
+  try {
+    const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
+    report.validation = validate();
+  } catch (...) {
+    const std::exception_ptr reason = std::current_exception();
+    try {
+      observer_.validation_failed(state_);
+    } catch (const std::exception&) {
+      // What ended the validation is what the user must hear.
+    }
+    std::rethrow_exception(reason);
+  }
+  report.validation_faults = validation_faults_;
+  report.validation_seconds = seconds_since(start);
 }
 
 void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
@@ -440,21 +443,23 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       .validation = {},
       .seconds = clock.seconds(),
       .wait_share = clock.wait_share(),
+      .features_seconds = std::exchange(features_seconds_, 0),
       .times = times_,
-      .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times()),
-      .feed = clock.batches.feed_stats(),
-      .faults = clock.batches.faults()};
+      .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times())};
+  if (clock.batches != nullptr) {
+    report.feed = clock.batches->feed_stats();
+    report.faults = clock.batches->faults();
+  }
   report.samples_per_second =
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
-  const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
-  const auto start = SteadyClock::now();
-  report.validation = validate();
-  report.validation_seconds = seconds_since(start);
+  observer_.epoch_trained(state_);
+  validate_epoch(report);
   report.is_best = !state_.best || report.validation.top1 > state_.best->top1;
   if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};
   state_.plateau = schedule_.after_epoch(state_.plateau, report.validation.loss);
   state_.clear_sums();
   report.is_last = end().has_value();
+  const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
   observer_.epoch_done(report);
 }
 

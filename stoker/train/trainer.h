@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "stoker/augment/policy.h"
 #include "stoker/data/source.h"
@@ -39,7 +40,7 @@ struct TrainData {
 [[nodiscard]] EvaluateOptions validation_options(const TrainData& data,
                                                  const TrainOptions& options);
 
-enum class RunEnd { kAllEpochs, kNoProgress, kStopped };
+enum class RunEnd { kAllEpochs, kNoProgress, kStopped, kDiverged };
 
 class Trainer {
  public:
@@ -64,8 +65,12 @@ class Trainer {
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] BatchGroup next_group() const;
   // All views of the training pictures, computed now.
-  [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options) const;
+  [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options);
   RunEnd run_on(BatchStream& batches);
+  // The step's loss becomes known to the state's watch; true where the run has to end.
+  [[nodiscard]] bool has_diverged(const BatchGroup& group);
+  // The validation of a run that was broken off before it; where it ends with that, how.
+  [[nodiscard]] std::optional<RunEnd> make_up_for_validation();
   void make_step(BatchStream& batches, const BatchGroup& group);
   // What the batches of a step brought becomes part of the state; the gradients become a step.
   void settle_step(const BatchGroup& group);
@@ -85,6 +90,8 @@ class Trainer {
                                      LossOptions& loss, bool last_of_step);
   void freeze_for(std::uint32_t epoch);
   void finish_epoch(std::uint32_t epoch, const Clock& clock);
+  // The validation's part of the report.
+  void validate_epoch(EpochReport& report);
   [[nodiscard]] MetricsResult validate();
   [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
 
@@ -97,13 +104,17 @@ class Trainer {
   BatchPlan plan_;
   Schedule schedule_;
   std::size_t frozen_at_first_;
-  at::Tensor class_weights_;                       // on the model's device, if any
-  double rate_ = 0;                                // of the step made last
-  StepTimes times_;                                // of the epoch under way
-  EpochSums own_;                                  // of the step under way, this rank's part
-  std::uint64_t marks_ = 0;                        // likewise
-  std::chrono::steady_clock::time_point lap_;      // up to which they are counted
+  at::Tensor class_weights_;                   // on the model's device, if any
+  double rate_ = 0;                            // of the step made last
+  StepTimes times_;                            // of the epoch under way
+  EpochSums own_;                              // of the step under way, this rank's part
+  std::uint64_t marks_ = 0;                    // likewise
+  std::chrono::steady_clock::time_point lap_;  // up to which they are counted
+  double features_seconds_ = 0;                // making kept ones, not reported yet
+  bool told_divergence_ = false;
+  std::vector<SampleFault> validation_faults_;     // of the last validation
   std::optional<FeatureSet> validation_features_;  // where they cannot change
+  std::vector<SampleFault> feature_faults_;        // of these
 };
 
 }  // namespace stoker

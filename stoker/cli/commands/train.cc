@@ -32,7 +32,6 @@
 #include "stoker/dist/group.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
-#include "stoker/report/picture_grid.h"
 #include "stoker/train/rate_range.h"
 #include "stoker/train/share_state.h"
 #include "stoker/train/stop_signals.h"
@@ -46,35 +45,6 @@ namespace fs = std::filesystem;
 std::string default_name(const TrainFlags& flags) {
   return fmt::format("{}-{}", fs::path(flags.data).filename().string(),
                      flags.model.substr(0, flags.model.find(':')));
-}
-
-// What the first batch looks like to the network.
-void draw_first_batch(const fs::path& path, const TrainFlags& flags, const TrainData& data) {
-  constexpr std::uint32_t kMost = 64;
-  Feed feed(data.train, data.policy,
-            {.workers = 1,
-             .batch_size = std::min(kMost, flags.train.batch_size),
-             .batches_per_epoch = 1,
-             .seed = flags.train.seed,
-             .pixel_type = PixelType::kU8,
-             .isolate = flags.train.isolate,
-             .on_error = flags.train.on_error,
-             .max_errors = flags.train.max_errors});
-  const auto batch = feed.next();
-  if (!batch) return;
-  std::vector<GridPicture> pictures;
-  const ImageShape& shape = batch->image_shape();
-  for (std::uint32_t slot = 0; slot < batch->size(); ++slot) {
-    const auto* pixels = reinterpret_cast<const std::uint8_t*>(batch->pixels_of(slot).data());
-    const auto label = static_cast<std::size_t>(batch->labels()[slot]);
-    pictures.push_back({.image = Image(ImageView{pixels, shape, shape.bytes_per_row()}),
-                        .label = data.train->class_names().at(label)});
-  }
-  write_png(path, picture_grid(pictures,
-                               {.title = fmt::format(
-                                    "{}, {}", flags.data,
-                                    data.policy.text().empty() ? "as it is" : data.policy.text())})
-                      .view());
 }
 
 void write_rate_range(const fs::path& folder, const RateRange& range) {
@@ -203,6 +173,18 @@ void test_at_end(RunFolder& folder, const TrainFlags& flags, const TrainSetup& s
   }
 }
 
+// All ranks come here and none fails for another's reason, so nobody needs to be told.
+[[noreturn]] void end_diverged(const State& state, const TrainFlags& flags) {
+  const Error error({.what = fmt::format("training diverged at step {}", state.step),
+                     .expected = "a finite loss that does not explode",
+                     .found = state.loss_watch.verdict().value_or("another loss"),
+                     .hint = fmt::format("Lower --lr (now {}), or limit gradients with --clip-grad "
+                                         "1. --on-divergence continue trains on regardless",
+                                         flags.lr)});
+  fmt::print(stderr, "stoker: {}\n", error.what());
+  throw ExitRequest{1};
+}
+
 // Alone, or as rank 0 of a group: all that a run writes is written here.
 void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup& setup,
             Group* group = nullptr) {
@@ -232,7 +214,7 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
     check_identity(folder, setup.identity,
                    {restored.data_digest, state.step, flags.accept_changed_data});
     say_where_it_goes_on(folder, restored, state);
-    reporter.resume_at(state.cursor);
+    reporter.resume_at(state);
   }
   RunRecorder recorder(folder, flags.record, flags.train.epochs, state,
                        setup.data.train->class_names());
@@ -256,6 +238,12 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
     throw ExitRequest{kStoppedExitCode};
   }
   if (group != nullptr) group->leave();  // the others need not wait for the report
+  if (end == RunEnd::kDiverged) {
+    reporter.write_results();
+    recorder.note_end("diverged", state);
+    if (!flags.no_report && state.best) make_report(folder);
+    end_diverged(state, flags);
+  }
   say_how_it_ended(folder, end, state,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   draw_predictions(folder, flags, setup.data);
@@ -273,7 +261,9 @@ RunFolder new_folder(CLI::App& command, const TrainFlags& flags, const TrainSetu
   RunFolder folder = flags.take_folder
                          ? RunFolder::create_or_take(flags.output, flags.experiment)
                          : RunFolder::create(flags.output, flags.experiment, default_name(flags));
-  draw_first_batch(folder.path() / "train_batch0.png", flags, setup.data);
+  const std::string policy = setup.data.policy.text();
+  draw_first_batch(folder.path() / "train_batch0.png", pictures_of(flags, setup.data),
+                   fmt::format("{}, {}", flags.data, policy.empty() ? "as it is" : policy));
   if (setup.rate_range) write_rate_range(folder.path(), *setup.rate_range);
   keep_identity(folder, setup.identity);
   FlagValues values = resolved_values(command, flags, setup, {});
@@ -352,6 +342,7 @@ void run_as_other_rank(CLI::App& command, TrainFlags& flags, Group& group) {
     group.leave();
     log.say(fmt::format("{} at step {}", end == RunEnd::kStopped ? "stopped" : "done",
                         setup.state.step));
+    if (end == RunEnd::kDiverged) end_diverged(setup.state, flags);
     if (end == RunEnd::kStopped) throw ExitRequest{kStoppedExitCode};
   } catch (const std::exception& error) {
     log.say(fmt::format("failed: {}", error.what()));
