@@ -176,7 +176,7 @@ class Ends(Case):
     """Ranks decide the same about losses and images that are no good."""
 
     def test_all_ranks_end_after_the_same_step_when_the_loss_diverges(self):
-        flags = [*MLP, "--lr", "1e6", "--opt", "momentum"]
+        flags = [*MLP, "--lr", "1e6", "--opt", "momentum", "--epochs", "3"]  # 300 steps
         for count, name in ((1, "alone"), (2, "together")):
             with Ranks(count, [*flags, "--output", self.output, "--experiment", name]) as ranks:
                 self.assertEqual(ranks.wait(60), [1] * count, ranks.report())
