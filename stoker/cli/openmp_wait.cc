@@ -11,7 +11,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTorchCommands = {"train", "eval", "predict", "export"};
+constexpr std::array<std::string_view, 5> kTorchCommands = {"train", "eval", "predict", "export",
+                                                            "devices"};
 constexpr std::array<std::string_view, 2> kUsersSettings = {"GOMP_SPINCOUNT=", "OMP_WAIT_POLICY="};
 // Lines of an environment; a longer one is left as it is.
 constexpr std::size_t kMostLines = 8192;

@@ -16,7 +16,7 @@ bool needed(std::vector<const char*> words, std::vector<const char*> environment
 }
 
 TEST(OpenmpWait, CommandsThatComputeNeedShortSpinning) {
-  for (const char* command : {"train", "eval", "predict", "export"}) {
+  for (const char* command : {"train", "eval", "predict", "export", "devices"}) {
     EXPECT_TRUE(needed({command, "--data", "mnist"}, {"PATH=/bin", "OMP_NUM_THREADS=2"}))
         << command;
     EXPECT_TRUE(needed({command}, {}));
