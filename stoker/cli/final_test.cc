@@ -15,7 +15,8 @@ bool can_test(const TrainSetup& setup) {
 FinalTest run_final_test(const RunFolder& folder, const TrainFlags& flags, const TrainSetup& setup,
                          const std::function<void()>& proceed) {
   const Model& trained = *setup.state.model;
-  const auto model = load_model(folder.best_weights()).model;
+  // Of a run that may diverge and continue, weights may be no numbers: its figures say so.
+  const auto model = load_model(folder.best_weights(), /*allow_nonfinite=*/true).model;
   model->to(trained.device());
   model->compute_in(trained.precision());
   Progress progress("test", setup.parts.test->size());
@@ -34,9 +35,12 @@ FinalTest run_final_test(const RunFolder& folder, const TrainFlags& flags, const
 }
 
 std::string to_text(const FinalTest& test) {
+  const MetricsResult& found = test.metrics;
+  const std::string samples =
+      found.skipped == 0 ? fmt::format("{}", found.samples)
+                         : fmt::format("{} of {}", found.samples, found.samples + found.skipped);
   return fmt::format("top-1 {:.2f} %, loss {:.4f}, {} samples ({}), weights of epoch {}",
-                     100 * test.metrics.top1, test.metrics.loss, test.metrics.samples, test.origin,
-                     test.epoch + 1);
+                     100 * found.top1, found.loss, samples, test.origin, test.epoch + 1);
 }
 
 }  // namespace stoker

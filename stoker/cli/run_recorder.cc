@@ -127,6 +127,7 @@ void RunRecorder::note_test(const FinalTest& test, std::uint64_t step) {
                {"weights", "best"},
                {"epoch", test.epoch + 1},
                {"samples", m.samples},
+               {"skipped", m.skipped},
                {"top1", finite(m.top1)},
                {fmt::format("top{}", test.top_k), finite(m.top_k)},
                {"loss", finite(m.loss)},
