@@ -1,7 +1,7 @@
 // Batch normalisation over the batches of all ranks ("SyncBatchNorm"): mean and variance are those
 // of the global batch, so the result does not depend on how it is split. Costs two small sums over
-// the ranks for each layer in the forward pass, and two in the backward pass. A device that computes
-// by itself is waited for in each layer: the number of values is read.
+// the ranks for each layer in the forward pass, and two in the backward pass. A device that
+// computes by itself is waited for in each layer: the number of values is read.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace stoker {
 
 // While one lives, batch norms that are trained in this thread share their statistics. At most one
-// a thread. It must outlive the backward pass, which may run in another thread: autograd has one for
-// each device that is not a CPU.
+// a thread. It must outlive the backward pass, which may run in another thread: autograd has one
+// for each device that is not a CPU.
 class SharedStatistics {
  public:
   // Replaces a tensor by its sum over all ranks; called in the same order on all of them.
