@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""The course project's training on the plates: Stoker beside Python torchvision, the same recipe and weights.
+"""The course project's training on the plates: Stoker beside Python torchvision, like for like, one row per shortcut.
 
-ResNet-18 (or MobileNetV2) with everything frozen but its last layer, batches of 8, Adam with 1e-3, the rate times 0.1 every 7 epochs, every 6th picture
-to validation. The test pictures have no labels: Stoker's predictions for them are compared with Python's for the same weights. Python with the document's 8 loader workers, with 2 and with none, each with the threads PyTorch takes by itself; Stoker as it is and with
---features cached. Interleaved rounds in one run, medians. The time is that of training: Python's from before its first epoch to after its last, Stoker's the
-"time" that it prints, which holds reading the data and drawing the reports too.
+The document's code: ResNet-18 (or MobileNetV2) with everything frozen but its last layer, model.train() for the whole
+network in the train phase (batch norms normalise by the batch and move their running statistics), batches of 8, Adam
+with 1e-3, StepLR(7) whose step() stands at the beginning of each train phase, every 6th image to validation, nothing
+kept between epochs. Then shortcuts, each on top of those before it, on both sides: frozen batch norms; features of
+validation images computed once; features of 10 views of each training image computed once. The first row has Python
+with 8 loader workers (the document's), with 2 and with none; the others have it with --shortcut-workers. Interleaved
+rounds in one run, medians. The time is that of training: Python's from before its first epoch to after its last (kept
+features included), Stoker's the "time" that it prints, which holds reading the data and drawing the report too.
+The test images have no labels: Stoker's predictions for them are compared with Python's for the same weights.
 Exit status: 0 measured, 1 a side failed.
 """
 
@@ -22,10 +27,12 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 PYTHON = """
-import copy, json, pathlib, sys, time
+import json, pathlib, sys, time
 import torch, torchvision
 from torchvision import transforms
-plates, weights, model_name, epochs, workers = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+plates, weights, model_name = sys.argv[1:4]
+epochs, workers, shortcuts = (int(word) for word in sys.argv[4:7])
+frozen_norms, kept_validation, kept_training = shortcuts >= 1, shortcuts >= 2, shortcuts >= 3
 torch.manual_seed(0)
 normalise = transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 train = transforms.Compose([transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.ToTensor(), normalise])
@@ -40,8 +47,10 @@ files = {"train": [], "val": []}
 for label, name in enumerate(("cleaned", "dirty")):
     for i, path in enumerate(sorted(pathlib.Path(plates, "train", name).iterdir())):
         files["train" if i % 6 else "val"].append((str(path), label))
-loaders = {phase: torch.utils.data.DataLoader(Files(files[phase], train if phase == "train" else plain), batch_size=8, shuffle=True,
-                                              num_workers=workers) for phase in files}
+def loader(phase):
+    return torch.utils.data.DataLoader(Files(files[phase], train if phase == "train" else plain), batch_size=8, shuffle=True, num_workers=workers)
+def batches(samples):
+    return torch.utils.data.DataLoader(samples, batch_size=8, shuffle=True)
 model = getattr(torchvision.models, model_name)()
 if weights.endswith(".safetensors"):
     from safetensors.torch import load_file
@@ -50,33 +59,52 @@ else:
     model.load_state_dict(torch.load(weights, weights_only=True))
 for parameter in model.parameters():
     parameter.requires_grad = False
-if model_name.startswith("resnet"):
-    model.fc = torch.nn.Linear(model.fc.in_features, 2)
+is_resnet = model_name.startswith("resnet")
+head = torch.nn.Linear(model.fc.in_features if is_resnet else model.classifier[1].in_features, 2)
+if is_resnet:
+    model.fc = torch.nn.Identity()
 else:
-    model.classifier[1] = torch.nn.Linear(model.classifier[1].in_features, 2)
+    head = torch.nn.Sequential(model.classifier[0], head)  # its dropout
+    model.classifier = torch.nn.Identity()
+@torch.no_grad()
+def kept(phase):
+    model.eval()
+    return [(feature, label) for pictures, labels in loader(phase) for feature, label in zip(model(pictures), labels)]
 loss_of = torch.nn.CrossEntropyLoss()
-optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=1e-3)
+optimiser = torch.optim.Adam(head.parameters(), lr=1e-3)
 scheduler = torch.optim.lr_scheduler.StepLR(optimiser, step_size=7, gamma=0.1)
 best, begin = 0, time.perf_counter()
+views = [kept("train") for _ in range(min(10, epochs))] if kept_training else []
+validation = kept("val") if kept_validation else None
+loaders = {phase: loader(phase) for phase in files}
 for epoch in range(epochs):
     for phase in ("train", "val"):
-        model.train(phase == "train")
+        if phase == "train":
+            scheduler.step()
+        model.train(phase == "train" and not frozen_norms)
+        head.train(phase == "train")
+        is_kept = kept_training if phase == "train" else kept_validation
+        source = loaders[phase] if not is_kept else batches(views[epoch % len(views)] if phase == "train" else validation)
         right = 0
-        for pictures, labels in loaders[phase]:
+        for inputs, labels in source:
             optimiser.zero_grad()
             with torch.set_grad_enabled(phase == "train"):
-                outputs = model(pictures)
+                outputs = head(inputs if is_kept else model(inputs))
                 loss = loss_of(outputs, labels)
                 if phase == "train":
                     loss.backward()
                     optimiser.step()
             right += int((outputs.argmax(1) == labels).sum())
-        if phase == "train":
-            scheduler.step()
-        elif right >= best:
-            best = right
+        if phase == "val":
+            best = max(best, right)
 print(json.dumps({"seconds": time.perf_counter() - begin, "best": best, "last": right}))
 """
+
+# Each on top of those before it.
+SHORTCUTS = (("none: the document's code", []),
+             ("frozen norms", ["--freeze-norms", "--val-features", "fresh"]),
+             ("+ cached validation features", ["--freeze-norms"]),
+             ("+ cached training features", ["--freeze-norms", "--features", "cached"]))
 
 
 def output_of(command):
@@ -86,9 +114,9 @@ def output_of(command):
     return done.stdout
 
 
-def python_side(options, workers):
+def python_side(options, workers, shortcuts):
     command = [sys.executable, "-c", PYTHON, str(options.plates), str(options.weights), options.model, str(options.epochs),
-               str(workers)]
+               str(workers), str(shortcuts)]
     return json.loads(output_of(command))
 
 
@@ -143,26 +171,27 @@ def main():
     parser.add_argument("--model", default="resnet18")
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--without", default="", help="sides to leave out, by number, e.g. 0,1")
+    parser.add_argument("--python-workers", default="8,2,0", help="of the document's code, e.g. 8,2,0")
+    parser.add_argument("--shortcut-workers", type=int, default=0, help="of Python in the other rows")
     options = parser.parse_args()
-    sides = {"Python, 8 workers": lambda scratch: python_side(options, 8),
-             "Python, 2 workers": lambda scratch: python_side(options, 2),
-             "Python, no workers": lambda scratch: python_side(options, 0),
-             "Stoker": lambda scratch: stoker_side(options, [], scratch),
-             "Stoker, cached": lambda scratch: stoker_side(options, ["--features", "cached"], scratch)}
-    for number in sorted((int(n) for n in options.without.split(",") if n), reverse=True):
-        sides.pop(list(sides)[number])
-    results = {name: [] for name in sides}
+    sides = {}  # (shortcut, who): what runs it
+    for number, (_, flags) in enumerate(SHORTCUTS):
+        counts = [int(n) for n in options.python_workers.split(",")] if number == 0 else [options.shortcut_workers]
+        for count in counts:
+            sides[number, f"Python, {count} workers"] = lambda scratch, n=number, c=count: python_side(options, c, n)
+        sides[number, "Stoker"] = lambda scratch, f=flags: stoker_side(options, f, scratch)
+    results = {key: [] for key in sides}
     with tempfile.TemporaryDirectory(prefix="plates-") as scratch:
         for _ in range(options.rounds):
-            for name, side in sides.items():
-                results[name].append(side(scratch))
-                print(f"{name:20} {results[name][-1]}", flush=True)
-        if "Stoker" in results:
-            print("test pictures:", agreement(options, results["Stoker"][-1]["folder"]))
-    print(f"{'':20} {'seconds':>8} {'best of 8':>10} {'last':>5}")
-    for name, runs in results.items():
-        print(f"{name:20} {statistics.median(r['seconds'] for r in runs):8.1f} {runs[0]['best']:10} {runs[0]['last']:5}")
+            for key, side in sides.items():
+                results[key].append(side(scratch))
+                print(f"{SHORTCUTS[key[0]][0]:30} {key[1]:18} {results[key][-1]}", flush=True)
+        print("test images:", agreement(options, results[0, "Stoker"][-1]["folder"]))
+    print(f"\n{options.model}, {options.epochs} epochs, medians of {options.rounds}\n")
+    print("| shortcuts | side | seconds | best of 8 | last |\n|---|---|---|---|---|")
+    for (number, who), runs in results.items():
+        seconds = statistics.median(run["seconds"] for run in runs)
+        print(f"| {SHORTCUTS[number][0]} | {who} | {seconds:.1f} | {runs[0]['best']} | {runs[0]['last']} |")
 
 
 if __name__ == "__main__":

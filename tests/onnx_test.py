@@ -33,7 +33,8 @@ DATA = pathlib.Path(os.environ["STOKER_TEST_DATA"])
 MNIST, PHOTOS, WEIGHTS = DATA / "mnist", DATA / "photos", DATA / "weights"
 CLASSES = 4
 # Architecture, height, width, channels. 25 and 50 do not divide into 7: pooling by matrices.
-NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64,4", 8, 8, 1), ("cnn:small", 28, 28, 1),
+NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64,4", 8, 8, 1), ("mlp:64,16,4:sigmoid:sigmoid", 8, 8, 1),
+            ("cnn:small", 28, 28, 1),
             ("cnn:8,12,16", 28, 28, 3), ("cnn:8,12", 28, 28, 3), ("cnn:8", 28, 28, 1), ("cnn:8,12", 50, 100, 3),
             ("cnn:8,12", 29, 43, 3), ("cnn:8,12", 9, 5, 1), ("cnn:8,12,8", 4, 4, 1), ("cnn:8,12", 50, 6, 1),
             ("resnet18", 64, 64, 3), ("resnet18", 33, 50, 3), ("resnet34", 64, 40, 3), ("resnet50", 64, 64, 3),

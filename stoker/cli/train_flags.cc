@@ -54,7 +54,8 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
                    "never decode JPEGs at a half, a quarter or an eighth");
   command
       .add_option("--train-samples", flags.train_samples,
-                  "train on so many, chosen by the seed; 0: all")
+                  "train on N random samples, chosen by the seed, or with first:N on the first N; "
+                  "0: all")
       ->capture_default_str();
   flags.normalise.add_to(command);
   add_max_pixels_flag(command, flags.limits);
@@ -70,7 +71,8 @@ void add_data_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
   command
       .add_option("--batches-per-epoch", flags.train.batches_per_epoch,
-                  "only so many random batches an epoch; 0: all samples")
+                  "random batches of different samples in an epoch; more than the data has make "
+                  "several passes over it; 0: all samples once")
       ->capture_default_str();
 }
 
@@ -138,6 +140,35 @@ void add_model_flags(CLI::App& command, TrainFlags& flags) {
       ->capture_default_str();
 }
 
+void add_loss_flags(CLI::App& command, TrainFlags& flags) {
+  const std::vector<std::string> losses(loss_names().begin(), loss_names().end());
+  command
+      .add_option("--loss", flags.loss,
+                  "cross-entropy, or mse: half the squared error of the activated output against "
+                  "one-hot targets")
+      ->check(CLI::IsMember(losses))
+      ->capture_default_str();
+  command
+      .add_option("--grad-reduction", flags.grad_reduction,
+                  "gradient of a step: mean or sum over its samples")
+      ->check(CLI::IsMember({"mean", "sum"}))
+      ->capture_default_str();
+}
+
+void add_frozen_flags(CLI::App& command, TrainFlags& flags) {
+  command
+      .add_flag("--freeze-norms,!--no-freeze-norms", flags.freeze_norms,
+                "batch norms of frozen stages use their running statistics (default); with "
+                "--no-freeze-norms they normalise by the batch and update them")
+      ->default_str("true");
+  command
+      .add_option("--val-features", flags.validation_features,
+                  "with --freeze all: cached computes what the last layer sees of the validation "
+                  "images once; fresh computes it in every epoch")
+      ->check(CLI::IsMember({"cached", "fresh"}))
+      ->capture_default_str();
+}
+
 void add_optimiser_flags(CLI::App& command, TrainFlags& flags) {
   OptimiserOptions& optimiser = flags.optimiser;
   command
@@ -181,6 +212,10 @@ void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
   command.add_option("--warmup-lr", schedule.warmup_lr, "where the warm-up starts")
       ->capture_default_str();
   command.add_option("--decay-epochs", schedule.decay_epochs, "step: how long each rate lasts")
+      ->capture_default_str();
+  command
+      .add_option("--decay-first-epochs", schedule.decay_first_epochs,
+                  "step: how long the first rate lasts; 0: as long as the others")
       ->capture_default_str();
   command
       .add_option("--decay-rate", schedule.decay_rate, "step and plateau: what it is multiplied by")
@@ -255,6 +290,8 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
 void TrainFlags::add_to(CLI::App& command) {
   add_data_flags(command, *this);
   add_model_flags(command, *this);
+  add_frozen_flags(command, *this);
+  add_loss_flags(command, *this);
   add_optimiser_flags(command, *this);
   add_schedule_flags(command, *this);
   add_run_flags(command, *this);
@@ -272,7 +309,10 @@ void TrainFlags::resolve() {
   }
   if (lr != "auto") train.schedule.lr = number_of(lr, "lr", 0.0, 1e6);
   train.schedule.sched = parse_schedule_kind(sched);
+  train.loss = parse_loss_kind(loss);
+  train.grad_reduction = grad_reduction == "sum" ? GradReduction::kSum : GradReduction::kMean;
   train.cached_views = features == "cached" ? views : 0;
+  train.cached_validation = validation_features == "cached";
   train.shared_statistics = dist.sync_bn;
   train.on_error = on_error == "skip" ? OnError::kSkip : OnError::kStop;
   train.on_divergence = on_divergence == "continue" ? OnDivergence::kContinue : OnDivergence::kStop;
@@ -343,7 +383,8 @@ const std::set<std::string>& flags_without_effect_on_the_result() {
                                               "on-divergence",
                                               "allow-nonfinite",
                                               "accept-changed-data",
-                                              "skip-unknown"};
+                                              "skip-unknown",
+                                              "val-features"};
   return names;
 }
 

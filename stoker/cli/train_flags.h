@@ -24,9 +24,11 @@ struct TrainFlags {
   std::string data, model;
   ValidationFlags validation;
   std::string policy = "none", validation_policy = "auto";
-  std::uint64_t train_samples = 0;
+  std::string train_samples = "0";  // data/source_range.h
   std::string recipe, pretrained;
-  std::string freeze = "none", features = "fresh";
+  std::string freeze = "none", features = "fresh", validation_features = "cached";
+  bool freeze_norms = true;
+  std::string loss = "cross-entropy", grad_reduction = "mean";
   std::string class_weights = "none", sampler = "shuffle";
   std::string batch_size = "64", lr = "0.1";  // or auto
   bool amp = false;

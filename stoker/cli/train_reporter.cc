@@ -133,7 +133,7 @@ std::vector<NamedTensor> TrainReporter::copy_of_weights(const Model& model) cons
   for (const bool buffers : {false, true}) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       for (const NamedTensor& t : buffers ? stages[i].buffers : stages[i].parameters) {
-        const bool fixed = i < subject_.fixed_stages;
+        const bool fixed = i < subject_.fixed_stages && (!buffers || subject_.fixed_norms);
         all.push_back({t.name, t.tensor.detach().to(at::kCPU, t.tensor.scalar_type(),
                                                     /*non_blocking=*/false, /*copy=*/!fixed)});
       }

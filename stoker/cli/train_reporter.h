@@ -22,6 +22,7 @@ class TrainReporter final : public Observer {
     std::int64_t top_k = 5;
     ModelCard card;                // of the weights
     std::size_t fixed_stages = 0;  // that never learn
+    bool fixed_norms = true;       // whose running statistics never change either
   };
   // Folder and checkpoints must outlive it.
   TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subject subject);

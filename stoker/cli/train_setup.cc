@@ -10,7 +10,7 @@
 #include "stoker/cli/progress.h"
 #include "stoker/core/error.h"
 #include "stoker/data/balance.h"
-#include "stoker/data/subset.h"
+#include "stoker/data/source_range.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/pretrained.h"
 #include "stoker/nn/registry.h"
@@ -25,9 +25,7 @@ namespace fs = std::filesystem;
 TrainData make_train_data(TrainFlags& flags, const TrainingParts& parts) {
   std::shared_ptr<const Source> train = parts.train;
   flags.normalise.resolve(train->channels());
-  if (flags.train_samples > 0) {
-    train = std::make_shared<Subset>(train, flags.train_samples, flags.train.seed);
-  }
+  train = chosen_samples(train, flags.train_samples, flags.train.seed);
   if (flags.class_weights == "balanced") {
     flags.train.class_weights = balancing_weights(samples_by_class(*train));
   }
@@ -125,6 +123,7 @@ TrainSetup set_up(TrainFlags& flags) {
   const std::size_t frozen = flags.frozen_stages(model->stages().size());
   const std::size_t fixed = flags.train.unfreeze_epoch > 0 ? 0 : frozen;
   model->freeze(fixed);
+  model->train_frozen_norms(!flags.freeze_norms);
   Placement placement = place_model(*model, flags.compute, flags.train.batch_size, flags.launch);
   model->compute_in(parse_precision(flags, model->device()));
   flags.train.workers = placement.threads.workers;
@@ -136,6 +135,7 @@ TrainSetup set_up(TrainFlags& flags) {
                    .state = State(std::move(model), flags.optimiser, flags.averaging()),
                    .interval = parse_checkpoint_interval(flags.checkpoint_every),
                    .fixed_stages = fixed,
+                   .fixed_norms = flags.freeze_norms,
                    .notes = {},
                    .data_notes = std::move(data_notes)};
   Model& placed = *setup.state.model;

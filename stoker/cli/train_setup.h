@@ -26,6 +26,7 @@ struct TrainSetup {
   State state;
   CheckpointInterval interval;
   std::size_t fixed_stages;                  // that never learn
+  bool fixed_norms = true;                   // of these stages
   std::vector<std::string> notes;            // what was tried out, for the run's log
   std::optional<RateRange> rate_range = {};  // with --lr auto
   std::vector<std::string> data_notes = {};  // what was left out, and warnings

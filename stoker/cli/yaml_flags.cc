@@ -93,7 +93,7 @@ std::string scalar(const std::string& text) {
 
 std::vector<std::string> values_at_default(const CLI::Option& option) {
   const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag) return {"false"};
+  if (is_flag) return {option.get_default_str() == "true" ? "true" : "false"};
   std::string text = option.get_default_str();
   if (!text.starts_with('[')) return {text};
   // CLI11's form of several values: [a,b,c]

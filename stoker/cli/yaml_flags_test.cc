@@ -78,6 +78,26 @@ TEST(YamlFlags, WritesWhatItReadsBack) {
   EXPECT_FALSE(other.verbose);
 }
 
+// A flag that is on unless it is negated is written as what it stands at.
+TEST(YamlFlags, AFlagThatIsOnByDefaultIsWrittenAndReadBack) {
+  for (const auto& [words, expected] :
+       {std::pair{"", true}, {"--no-freeze", false}, {"--freeze", true}}) {
+    const auto add = [](CLI::App& app, bool& freeze) {
+      app.add_flag("--freeze,!--no-freeze", freeze, "")->default_str("true");
+    };
+    CLI::App app, other;
+    bool freeze = true, read = true;
+    add(app, freeze);
+    add(other, read);
+    app.parse(words);
+    const std::string text = to_yaml(flag_values(app, {}));
+    EXPECT_EQ(text, expected ? "freeze: true\n" : "freeze: false\n") << words;
+    apply_yaml_text(other, text, "test");
+    EXPECT_EQ(freeze, expected);
+    EXPECT_EQ(read, expected);
+  }
+}
+
 TEST(YamlFlags, AnEmptyFileChangesNothing) {
   const TempFolder folder;
   Command command;

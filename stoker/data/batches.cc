@@ -79,7 +79,9 @@ std::vector<std::vector<std::uint64_t>> random_batches(const RandomBatches& opti
   check_at_least_one("batch size", options.batch_size);
   check_at_least_one("number of batches", options.number_of_batches);
   const std::uint64_t total = total_indices(options);
-  const std::uint64_t passes = (total - 1) / options.samples + 1;
+  const std::uint64_t whole = options.samples / options.batch_size * options.batch_size;
+  const std::uint64_t pass_samples = whole > 0 ? whole : options.samples;
+  const std::uint64_t passes = (total - 1) / pass_samples + 1;
   const std::uint32_t first = first_pass(options, passes);
   EpochOrder::Reader order = EpochOrder(options.samples, options.seed, /*shuffle=*/true).reader();
   std::vector<std::vector<std::uint64_t>> batches(options.number_of_batches);
@@ -87,8 +89,8 @@ std::vector<std::vector<std::uint64_t>> random_batches(const RandomBatches& opti
   for (auto& batch : batches) {
     batch.resize(options.batch_size);
     for (auto& index : batch) {
-      const auto pass = static_cast<std::uint32_t>(first + place / options.samples);
-      index = order.sample_at(pass, place % options.samples);
+      const auto pass = static_cast<std::uint32_t>(first + place / pass_samples);
+      index = order.sample_at(pass, place % pass_samples);
       ++place;
     }
   }

@@ -73,10 +73,12 @@ struct RandomBatches {
 
 // The sample indices of each batch of an epoch. The batches are the first places of
 // Permutation(samples, seed, epoch), so no sample comes twice. Where an epoch needs more samples
-// than there are, it takes k = ceil(number_of_batches * batch_size / samples) passes over the data,
-// and epoch e uses the permutations e * k … e * k + k - 1: no sample comes twice inside one pass
-// (the batch across the border of two passes may hold one from each), and no two epochs share a
-// pass. Throws Error for a count of 0, and where the number of indices or passes is out of range.
+// than there are, it takes k passes over the data, and epoch e uses the permutations
+// e * k … e * k + k - 1. A pass gives f = floor(samples / batch_size) batches, so k is
+// ceil(number_of_batches / f): no sample comes twice inside a batch or a pass, and no two epochs
+// share a pass. (A batch larger than the data must repeat samples: it takes several passes.) These
+// are the batches that the feed gives (pipeline/plan.h). Throws Error for a count of 0, and where
+// the number of indices or passes is out of range.
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> random_batches(const RandomBatches& options);
 
 }  // namespace stoker

@@ -115,12 +115,12 @@ TEST(RandomBatches, IsTheSameForTheSameArgumentsAndNewEachEpoch) {
   EXPECT_NE(random_batches(options), first);
 }
 
-TEST(RandomBatches, RepeatsNoSampleInsideAPass) {
-  const std::uint64_t n = 30;
+TEST(RandomBatches, RepeatsNoSampleInsideABatchOrAPass) {
+  const std::uint64_t n = 30, in_a_pass = 28;  // four batches of seven; two samples are left out
   const auto all = flat({.samples = n, .batch_size = 7, .number_of_batches = 11, .seed = 5});
   ASSERT_EQ(all.size(), 77U);  // two whole passes and a part of a third
-  for (std::size_t begin = 0; begin < all.size(); begin += n) {
-    const std::size_t end = std::min<std::size_t>(begin + n, all.size());
+  for (std::size_t begin = 0; begin < all.size(); begin += in_a_pass) {
+    const std::size_t end = std::min<std::size_t>(begin + in_a_pass, all.size());
     const std::set<std::uint64_t> pass(all.data() + begin, all.data() + end);
     EXPECT_EQ(pass.size(), end - begin);
     EXPECT_LT(*pass.rbegin(), n);

@@ -17,6 +17,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/missing_part.h"
+#include "stoker/data/detail/open_expression.h"
 #include "stoker/data/detail/open_pictures.h"
 #include "stoker/data/detail/open_shards.h"
 #include "stoker/data/idx.h"
@@ -281,12 +282,18 @@ std::vector<std::string> known_data_names() {
 
 std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
                                         const DataOptions& options) {
+  if (const auto terms = detail::expression_terms(name_or_path); !terms.empty()) {
+    return detail::open_terms(terms, split, options);
+  }
   const KnownData* known = find_known(name_or_path);
   if (known != nullptr) return open_known(*known, split, options.places);
   return open_path(name_or_path, split, options);
 }
 
 DataParts find_data_parts(const std::string& name_or_path, const DataOptions& options) {
+  if (const auto terms = detail::expression_terms(name_or_path); !terms.empty()) {
+    return detail::terms_parts(terms, options);
+  }
   if (find_known(name_or_path) != nullptr) return kKnownParts;
   if (detail::names_shards(name_or_path)) return detail::shard_parts(name_or_path, options);
   check_is_there(name_or_path);

@@ -238,6 +238,10 @@ OnnxValue OnnxGraph::relu(const OnnxValue& x) { return node("Relu", {x}); }
 
 OnnxValue OnnxGraph::sigmoid(const OnnxValue& x) { return node("Sigmoid", {x}); }
 
+OnnxValue OnnxGraph::softplus(const OnnxValue& x) { return node("Softplus", {x}); }
+
+OnnxValue OnnxGraph::negate(const OnnxValue& x) { return node("Neg", {x}); }
+
 OnnxValue OnnxGraph::clip(const OnnxValue& x, float low, float high) {
   const OnnxValue least = constant(fresh_name("Clip_low"), std::span(&low, 1), {});
   const OnnxValue most = constant(fresh_name("Clip_high"), std::span(&high, 1), {});

@@ -62,6 +62,8 @@ class OnnxGraph {
   OnnxValue batch_norm(const OnnxValue& x, const OnnxBatchNorm& norm);
   OnnxValue relu(const OnnxValue& x);
   OnnxValue sigmoid(const OnnxValue& x);
+  OnnxValue softplus(const OnnxValue& x);  // log(1 + exp(x))
+  OnnxValue negate(const OnnxValue& x);
   OnnxValue clip(const OnnxValue& x, float low, float high);
   OnnxValue max_pool(const OnnxValue& x, const OnnxPool& options);
   OnnxValue average_pool(const OnnxValue& x, const OnnxPool& options);

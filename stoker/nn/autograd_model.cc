@@ -1,5 +1,7 @@
 #include "stoker/nn/autograd_model.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -7,13 +9,20 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/autocast.h"
+#include "stoker/nn/loss.h"
 #include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
 
-at::Tensor mean_loss(const at::Tensor& outputs, const at::Tensor& labels,
-                     const LossOptions& options) {
+at::Tensor mean_squared_error(const at::Tensor& activations, const at::Tensor& labels,
+                              const LossOptions& options) {
+  const at::Tensor sum = squared_errors(activations, labels, options).sum();
+  return sum / std::max<std::int64_t>(1, labels.size(0));  // a rank may have no sample
+}
+
+at::Tensor mean_cross_entropy(const at::Tensor& outputs, const at::Tensor& labels,
+                              const LossOptions& options) {
   const auto sum_or_mean = [&](std::int64_t reduction) {
     return at::cross_entropy_loss(outputs, labels, options.class_weights, reduction,
                                   /*ignore_index=*/-100, options.smoothing);
@@ -58,7 +67,7 @@ at::Tensor AutogradModel::feature_map(const at::Tensor& x, bool training) const 
   for (std::size_t stage = 0; stage < body_stages(); ++stage) {
     const bool learns = training && stage >= frozen();
     const at::AutoGradMode stage_grad(learns);
-    a = run_stage(stage, a, learns);
+    a = run_stage(stage, a, learns || (training && trains_frozen_norms()));
   }
   return a;
 }
@@ -110,10 +119,14 @@ Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::T
   check_features(features);
   const at::AutoGradMode grad(true);
   const at::Tensor outputs = head_outputs(features, options.draw);
-  at::Tensor loss = mean_loss(outputs, labels, options);
+  const auto mean_loss = [&](const at::Tensor& targets) {
+    return options.kind == LossKind::kSquaredError
+               ? mean_squared_error(activated(outputs), targets, options)
+               : mean_cross_entropy(outputs, targets, options);
+  };
+  at::Tensor loss = mean_loss(labels);
   if (options.partner_labels.defined()) {
-    loss = loss * options.own_share +
-           mean_loss(outputs, options.partner_labels, options) * (1 - options.own_share);
+    loss = loss * options.own_share + mean_loss(options.partner_labels) * (1 - options.own_share);
   }
   if (options.forward_done) options.forward_done();
   (options.weight == 1 ? loss : loss * options.weight).backward();

@@ -78,6 +78,37 @@ TEST(Freezing, FrozenStagesStayBitForBitAndTheOthersLearn) {
   }
 }
 
+// As PyTorch's model.train() for a network whose parameters are frozen.
+TEST(Freezing, FrozenNormsCanBeTrained) {
+  const auto [x, labels] = random_samples();
+  for (const char* architecture : {"cnn:4,8,8", "resnet18", "mobilenet_v2"}) {
+    const auto model = make_model(architecture, kInput, 1);
+    const auto learning = make_model(architecture, kInput, 1);
+    const std::size_t frozen = model->stages().size() - 1;
+    model->freeze(frozen);
+    EXPECT_TRUE(model->changing_buffers().empty());
+    model->train_frozen_norms(true);
+    EXPECT_EQ(model->changing_buffers().size(), model->buffers().size());
+    const auto parameters = copies(model->parameters());
+    const Model::Pass pass = model->backward(x, labels, {.draw = DrawKey{1, 0}});
+    // Outputs and statistics are those of a network that learns as a whole.
+    const Model::Pass whole = learning->backward(x, labels, {.draw = DrawKey{1, 0}});
+    EXPECT_TRUE(at::equal(pass.logits, whole.logits)) << architecture;
+    const auto found = model->buffers(), expected = learning->buffers();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_TRUE(at::equal(found[i].tensor, expected[i].tensor)) << found[i].name;
+    }
+    EXPECT_EQ(changed(model->parameters(), parameters), 0U);
+    for (const NamedTensor& p : model->stages().front().parameters) {
+      EXPECT_FALSE(p.tensor.grad().defined()) << p.name;
+    }
+    // As in use, nothing changes.
+    const auto statistics = copies(model->buffers());
+    static_cast<void>(model->forward(x));
+    EXPECT_EQ(changed(model->buffers(), statistics), 0U);
+  }
+}
+
 TEST(Freezing, FrozenParametersHaveNoGradient) {
   const auto [x, labels] = random_samples();
   for (const char* architecture : kArchitectures) {

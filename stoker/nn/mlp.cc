@@ -8,14 +8,19 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/loss.h"
 #include "stoker/nn/onnx_layers.h"
 
 namespace stoker {
 namespace {
 
-std::string architecture_of(const LayerSizes& sizes, Activation activation) {
-  return fmt::format("mlp:{}{}", fmt::join(sizes, ","),
-                     activation == Activation::kRelu ? ":relu" : "");
+std::string architecture_of(const LayerSizes& sizes, Activation activation,
+                            OutputActivation output) {
+  const char* hidden = activation == Activation::kRelu ? ":relu" : ":sigmoid";
+  const bool plain = output == OutputActivation::kSoftmax;
+  return fmt::format("mlp:{}{}{}", fmt::join(sizes, ","),
+                     plain && activation == Activation::kSigmoid ? "" : hidden,
+                     plain ? "" : ":sigmoid");
 }
 
 ModelInput row_input(const LayerSizes& sizes) {
@@ -46,22 +51,9 @@ void add_gradient(at::Tensor& parameter, at::Tensor gradient) {
   }
 }
 
-// Rows like the logits', whose share `smoothing` is spread evenly over the classes.
-at::Tensor smoothed_onehot(const at::Tensor& labels, const at::Tensor& logits, double smoothing) {
-  const double spread = smoothing / static_cast<double>(logits.size(1));
-  return at::full_like(logits, spread).scatter_(1, labels.unsqueeze(1), 1 - smoothing + spread);
-}
-
-struct LossAndSlope {
-  at::Tensor loss;
-  at::Tensor slope;  // by the logits, with the batch's weight
-};
-
-LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+// The classes' targets, whose columns count with the classes' weights.
+at::Tensor weighted_target(const at::Tensor& labels, const at::Tensor& logits,
                            const LossOptions& options) {
-  // A rank may have no sample in a short batch.
-  const auto samples = static_cast<double>(std::max<std::int64_t>(1, labels.size(0)));
-  const double scale = options.weight / samples;
   at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
   if (options.partner_labels.defined()) {
     target.mul_(options.own_share)
@@ -69,21 +61,26 @@ LossAndSlope cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
               1 - options.own_share);
   }
   if (options.class_weights.defined()) target.mul_(options.class_weights);
-  const at::Tensor log_probabilities = logits.log_softmax(1);
-  at::Tensor slope = log_probabilities.exp();
-  if (options.class_weights.defined()) slope.mul_(target.sum(1, /*keepdim=*/true));
-  return {.loss = (log_probabilities * target).sum().mul_(-1 / samples),
-          .slope = slope.sub_(target).mul_(scale)};
+  return target;
+}
+
+// A rank may have no sample in a short batch.
+double sample_count(const at::Tensor& labels) {
+  return static_cast<double>(std::max<std::int64_t>(1, labels.size(0)));
 }
 
 }  // namespace
 
-Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed)
-    : Mlp(sizes, activation, seed, row_input(sizes)) {}
+Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed,
+         OutputActivation output)
+    : Mlp(sizes, activation, seed, row_input(sizes), output) {}
 
 Mlp::Mlp(const LayerSizes& sizes, Activation activation, std::uint64_t seed,
-         const ModelInput& input)
-    : Model(architecture_of(sizes, activation), input), sizes_(sizes), activation_(activation) {
+         const ModelInput& input, OutputActivation output)
+    : Model(architecture_of(sizes, activation, output), input),
+      sizes_(sizes),
+      activation_(activation),
+      output_(output) {
   check_fits(sizes_, input);
   layers_ = {random_weights(sizes_, seed), zeros_biases(sizes_)};
 }
@@ -135,8 +132,16 @@ at::Tensor Mlp::features(const at::Tensor& x) const {
   return a;
 }
 
+at::Tensor Mlp::logits_of(const at::Tensor& z) const {
+  return output_ == OutputActivation::kSigmoid ? at::log_sigmoid(z) : z;
+}
+
+at::Tensor Mlp::activated(const at::Tensor& logits) const {
+  return output_ == OutputActivation::kSigmoid ? logits.exp() : Model::activated(logits);
+}
+
 at::Tensor Mlp::forward_head(const at::Tensor& features) const {
-  return at::addmm(layers_.biases.back(), features, layers_.weights.back());
+  return logits_of(at::addmm(layers_.biases.back(), features, layers_.weights.back()));
 }
 
 at::Tensor Mlp::forward(const at::Tensor& x) const { return forward_head(features(x)); }
@@ -146,9 +151,50 @@ void Mlp::add_layer_gradient(std::size_t layer, const at::Tensor& inputs, const 
   add_gradient(layers_.biases[layer], d.sum(0));
 }
 
-// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i), a target t for each of n samples (onehot, smoothed,
-// mixed, its columns times the classes' weights) and d_i = dLoss/dz_i:
-//   d_last = (softmax(z_last) * sum(t) - t) / n
+// The sum over the batch's samples, by z: with a sigmoid output (a - y) σ'(z), with a softmax
+// s_i = a_i (e_i - sum_j e_j a_j) for e = a - y.
+at::Tensor Mlp::squared_error_slope_by_z(const at::Tensor& z, const at::Tensor& a,
+                                         const at::Tensor& labels,
+                                         const LossOptions& options) const {
+  at::Tensor slope = squared_error_slope(a, labels, options);
+  if (options.partner_labels.defined()) {
+    slope.mul_(options.own_share)
+        .add_(squared_error_slope(a, options.partner_labels, options), 1 - options.own_share);
+  }
+  if (output_ == OutputActivation::kSigmoid) return slope.mul_(sigmoid_prime(z));
+  return slope.sub_((slope * a).sum(1, /*keepdim=*/true)).mul_(a);
+}
+
+// With a target t for each of n samples (onehot, smoothed, mixed, its columns times the classes'
+// weights), the cross entropy's slope by the logits is (softmax(logits) * sum(t) - t) / n.
+Mlp::LossAndSlope Mlp::loss_of(const at::Tensor& z, const at::Tensor& labels,
+                               const LossOptions& options) const {
+  const double samples = sample_count(labels), scale = options.weight / samples;
+  const bool sigmoid_output = output_ == OutputActivation::kSigmoid;
+  const at::Tensor logits = logits_of(z);
+  if (options.kind == LossKind::kSquaredError) {
+    const at::Tensor a = sigmoid_output ? stoker::sigmoid(z) : z.softmax(1);
+    at::Tensor loss = squared_errors(a, labels, options).sum();
+    if (options.partner_labels.defined()) {
+      loss = loss * options.own_share +
+             squared_errors(a, options.partner_labels, options).sum() * (1 - options.own_share);
+    }
+    return {.logits = logits,
+            .loss = loss.mul_(1 / samples),
+            .slope = squared_error_slope_by_z(z, a, labels, options).mul_(scale)};
+  }
+  const at::Tensor target = weighted_target(labels, logits, options);
+  const at::Tensor log_probabilities = logits.log_softmax(1);
+  at::Tensor slope = log_probabilities.exp();
+  if (options.class_weights.defined()) slope.mul_(target.sum(1, /*keepdim=*/true));
+  slope.sub_(target).mul_(scale);
+  if (sigmoid_output) slope.mul_(stoker::sigmoid(-z));  // of log σ(z)
+  return {.logits = logits,
+          .loss = (log_probabilities * target).sum().mul_(-1 / samples),
+          .slope = slope};
+}
+
+// With z_i = a_i W_i + b_i, a_{i+1} = f(z_i) and d_i = dLoss/dz_i:
 //   dLoss/dW_i = a_iᵀ d_i,  dLoss/db_i = sum of d_i over the batch
 //   d_{i-1} = (d_i W_iᵀ) * f'(z_{i-1})
 Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
@@ -159,7 +205,7 @@ Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
     sums.push_back(at::addmm(layers_.biases[i], inputs[i], layers_.weights[i]));
     if (i + 1 < layers) inputs.push_back(activate(sums[i]));
   }
-  auto [loss, d] = cross_entropy(sums.back(), labels, options);
+  auto [logits, loss, d] = loss_of(sums.back(), labels, options);
   if (options.forward_done) options.forward_done();
   for (std::size_t i = layers; i-- > frozen();) {
     add_layer_gradient(i, inputs[i], d);
@@ -167,13 +213,13 @@ Model::Pass Mlp::backward(const at::Tensor& x, const at::Tensor& labels,
       d = d.mm(layers_.weights[i].t()).mul_(activate_prime(sums[i - 1], inputs[i]));
     }
   }
-  return {.logits = sums.back(), .loss = loss};
+  return {.logits = logits, .loss = loss};
 }
 
 Model::Pass Mlp::backward_head(const at::Tensor& features, const at::Tensor& labels,
                                const LossOptions& options) {
-  const at::Tensor logits = forward_head(features);
-  const auto [loss, d] = cross_entropy(logits, labels, options);
+  const auto [logits, loss, d] =
+      loss_of(at::addmm(layers_.biases.back(), features, layers_.weights.back()), labels, options);
   if (options.forward_done) options.forward_done();
   add_layer_gradient(layers_.weights.size() - 1, features, d);
   return {.logits = logits, .loss = loss};
@@ -190,7 +236,8 @@ OnnxValue Mlp::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
     if (i + 1 == layers) break;
     a = activation_ == Activation::kSigmoid ? graph.sigmoid(a) : graph.relu(a);
   }
-  return a;
+  if (output_ == OutputActivation::kSoftmax) return a;
+  return graph.negate(graph.softplus(graph.negate(a)));  // log σ(z), safe for large numbers
 }
 
 }  // namespace stoker

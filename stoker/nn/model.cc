@@ -1,5 +1,6 @@
 #include "stoker/nn/model.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
@@ -30,6 +31,12 @@ std::vector<NamedTensor> Model::buffers() const {
 std::vector<NamedTensor> Model::trainable_parameters() const {
   return collect(stages(), frozen_, &ModelStage::parameters);
 }
+
+std::vector<NamedTensor> Model::changing_buffers() const {
+  return collect(stages(), trains_frozen_norms_ ? 0 : frozen_, &ModelStage::buffers);
+}
+
+at::Tensor Model::activated(const at::Tensor& logits) const { return logits.softmax(1); }
 
 std::vector<ModelStage> Model::trainable_stages() const {
   const std::vector<ModelStage> all = stages();

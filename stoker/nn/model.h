@@ -15,6 +15,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "stoker/image/image.h"
+#include "stoker/nn/loss_kind.h"
 
 namespace stoker {
 
@@ -54,6 +55,7 @@ struct DrawKey {
 };
 
 struct LossOptions {
+  LossKind kind = LossKind::kCrossEntropy;
   double smoothing = 0;  // this share of the target is spread evenly over all classes
   double weight = 1;     // of this batch among those whose gradients are added up
   // One for each class; a sample's loss counts that much. The mean stays one over samples, so that
@@ -70,7 +72,7 @@ struct LossOptions {
 class Model {
  public:
   struct Pass {
-    at::Tensor logits;  // (samples, classes)
+    at::Tensor logits;  // (samples, classes), as forward() gives them
     at::Tensor loss;    // mean over the batch, without the weight; stays on the model's device
   };
 
@@ -94,25 +96,36 @@ class Model {
   [[nodiscard]] std::vector<NamedTensor> buffers() const;
 
   // The first `count` stages stay as they are: backward() computes no gradient there, and their
-  // batch norms normalise as in use and keep their statistics. Call it before an optimiser takes
-  // the parameters. Throws Error where the head would be frozen too.
+  // batch norms normalise as in use and keep their statistics, unless train_frozen_norms() says
+  // otherwise. Call it before an optimiser takes the parameters. Throws Error where the head would
+  // be frozen too.
   virtual void freeze(std::size_t count);
   [[nodiscard]] std::size_t frozen() const noexcept { return frozen_; }
+  // Whether batch norms of frozen stages, too, normalise by the batch in training and move their
+  // running statistics, as PyTorch's model.train() has it; their weights stay as they are.
+  void train_frozen_norms(bool train) noexcept { trains_frozen_norms_ = train; }
+  [[nodiscard]] bool trains_frozen_norms() const noexcept { return trains_frozen_norms_; }
   // Those that are not frozen.
   [[nodiscard]] std::vector<ModelStage> trainable_stages() const;
   // Of these stages: what an optimiser takes.
   [[nodiscard]] std::vector<NamedTensor> trainable_parameters() const;
+  // What a step changes without a gradient: of stages that learn and, where frozen norms are
+  // trained, of all.
+  [[nodiscard]] std::vector<NamedTensor> changing_buffers() const;
 
-  // Logits as in use, not in training: nothing of the model changes. `x` is (samples, channels,
-  // height, width).
+  // Logits as in use, not in training: nothing of the model changes. Their softmax is the
+  // probabilities, for every network. `x` is (samples, channels, height, width).
   [[nodiscard]] virtual at::Tensor forward(const at::Tensor& x) const = 0;
-  // One pass of training: adds the gradient of the cross entropy against `labels` (int64) to
-  // the trainable parameters' grad().
+  // What the output layer gives for these logits: the probabilities or, of a perceptron with a
+  // sigmoid output, its activations. The squared error compares these with one-hot targets.
+  [[nodiscard]] virtual at::Tensor activated(const at::Tensor& logits) const;
+  // One pass of training: adds the gradient of the loss against `labels` (int64) to the trainable
+  // parameters' grad().
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
 
   // What the head sees of `x`, as in use: (samples, features). Where everything but the head is
-  // frozen, training sees the same, so features may be computed once and kept.
+  // frozen, norms included, training sees the same, so features may be computed once and kept.
   [[nodiscard]] virtual at::Tensor features(const at::Tensor& x) const = 0;
   // forward() and backward() of the head alone: forward_head(features(x)) is forward(x).
   [[nodiscard]] virtual at::Tensor forward_head(const at::Tensor& features) const = 0;
@@ -148,6 +161,7 @@ class Model {
   std::string architecture_;
   ModelInput input_;
   std::size_t frozen_ = 0;
+  bool trains_frozen_norms_ = false;
   at::Device device_ = c10::DeviceType::CPU;  // where every model starts
 };
 

@@ -44,17 +44,24 @@ std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
 std::unique_ptr<Model> make_mlp(const ModelFamily& family, const std::string& architecture,
                                 std::string_view details, const ModelInput& input,
                                 std::uint64_t seed) {
+  const auto is_sigmoid = [&](std::string_view name, std::string_view other) {
+    if (name != "sigmoid" && name != other) fail_details(family, architecture);
+    return name == "sigmoid";
+  };
   Activation activation = Activation::kSigmoid;
-  const std::size_t colon = details.find(':');
-  if (colon != std::string_view::npos) {
-    const std::string_view name = details.substr(colon + 1);
-    if (name != "relu" && name != "sigmoid") fail_details(family, architecture);
-    if (name == "relu") activation = Activation::kRelu;
+  OutputActivation output = OutputActivation::kSoftmax;
+  if (const std::size_t colon = details.find(':'); colon != std::string_view::npos) {
+    std::string_view hidden = details.substr(colon + 1);
     details = details.substr(0, colon);
+    if (const std::size_t second = hidden.find(':'); second != std::string_view::npos) {
+      if (is_sigmoid(hidden.substr(second + 1), "softmax")) output = OutputActivation::kSigmoid;
+      hidden = hidden.substr(0, second);
+    }
+    if (!is_sigmoid(hidden, "relu")) activation = Activation::kRelu;
   }
   const auto sizes = parse_numbers(details);
   if (!sizes) fail_details(family, architecture);
-  return std::make_unique<Mlp>(*sizes, activation, seed, input);
+  return std::make_unique<Mlp>(*sizes, activation, seed, input, output);
 }
 
 std::unique_ptr<Model> make_cnn(const ModelFamily& family, const std::string& architecture,
@@ -99,9 +106,10 @@ ModelFamily torchvision_family(const char* name, const char* parameters) {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {{.name = "mlp",
-        .usage = "mlp:SIZE,…,SIZE[:sigmoid|:relu], e.g. mlp:784,128,10",
-        .summary = "perceptron; its first size is the values of a picture (height x width x "
-                   "channels), its last the number of classes"},
+        .usage = "mlp:SIZE,…,SIZE[:sigmoid|:relu[:softmax|:sigmoid]], e.g. mlp:784,128,10",
+        .summary = "perceptron; its first size is the values of an image (height x width x "
+                   "channels), its last the number of classes; then the activation of the hidden "
+                   "layers and that of the output"},
        make_mlp},
       {{.name = "cnn",
         .usage = "cnn:small or cnn:CHANNELS,…,CHANNELS, e.g. cnn:16,32,64",

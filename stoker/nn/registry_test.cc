@@ -12,7 +12,8 @@ const ModelInput kMnist = {.image = {.height = 28, .width = 28, .channels = 1}, 
 
 TEST(ModelRegistry, ReadsBackTheNameOfEveryModelItMakes) {
   for (const char* name :
-       {"mlp:784,128,10", "mlp:784,256,64,10:relu", "cnn:small", "cnn:16,32,64"}) {
+       {"mlp:784,128,10", "mlp:784,256,64,10:relu", "mlp:784,128,64,10:sigmoid:sigmoid",
+        "mlp:784,10:relu:sigmoid", "cnn:small", "cnn:16,32,64"}) {
     const auto model = make_model(name, kMnist, 1);
     EXPECT_EQ(model->architecture(), name);
     EXPECT_EQ(model->input(), kMnist);
@@ -34,6 +35,20 @@ TEST(ModelRegistry, SigmoidIsThePerceptronsDefault) {
   EXPECT_EQ(dynamic_cast<Mlp&>(*make_model("mlp:784,10", kMnist, 1)).activation(),
             Activation::kSigmoid);
   EXPECT_EQ(make_model("mlp:784,10:sigmoid", kMnist, 1)->architecture(), "mlp:784,10");
+}
+
+TEST(ModelRegistry, TheOutputsActivationIsPartOfThePerceptronsName) {
+  const auto output = [](const char* name) {
+    return dynamic_cast<Mlp&>(*make_model(name, kMnist, 1)).output();
+  };
+  EXPECT_EQ(output("mlp:784,10:sigmoid"), OutputActivation::kSoftmax);
+  EXPECT_EQ(output("mlp:784,10:sigmoid:softmax"), OutputActivation::kSoftmax);
+  EXPECT_EQ(output("mlp:784,10:sigmoid:sigmoid"), OutputActivation::kSigmoid);
+  EXPECT_EQ(make_model("mlp:784,10:relu:softmax", kMnist, 1)->architecture(), "mlp:784,10:relu");
+  for (const char* wrong : {"mlp:784,10:sigmoid:relu", "mlp:784,10:sigmoid:sigmoid:sigmoid",
+                            "mlp:784,10:sigmoid:", "mlp:784,10::sigmoid"}) {
+    EXPECT_THROW(static_cast<void>(make_model(wrong, kMnist, 1)), Error) << wrong;
+  }
 }
 
 TEST(ModelRegistry, WrongNamesSayWhatWouldBeRight) {

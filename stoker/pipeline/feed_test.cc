@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -54,6 +55,32 @@ TEST(Feed, GivesTheSameBytesForAnyNumberOfWorkersAndAnyRing) {
           << workers << " workers, ring of " << ring;
     }
   }
+}
+
+// 300 random batches of 16 from 500 samples, as the course has it.
+TEST(Feed, BatchesOfSeveralPassesHoldDifferentSamplesAndNewAugmentations) {
+  const auto source = std::make_shared<MadeUpSource>(500);
+  const FeedOptions options{
+      .workers = 2, .batch_size = 16, .epochs = 2, .batches_per_epoch = 300, .seed = 5};
+  const Recording run = run_all(source, kPolicy, options);
+  ASSERT_EQ(run.batch_sizes, std::vector<std::uint32_t>(600, 16));
+  std::map<std::uint64_t, std::set<std::string>> versions;  // of each sample
+  std::map<std::uint64_t, std::size_t> times;
+  const std::size_t bytes = run.pixels.size() / run.indices.size();
+  for (std::size_t batch = 0; batch < 600; ++batch) {
+    const auto first = run.indices.begin() + static_cast<std::ptrdiff_t>(batch * 16);
+    ASSERT_EQ(std::set<std::uint64_t>(first, first + 16).size(), 16U) << batch;
+  }
+  for (std::size_t i = 0; i < run.indices.size(); ++i) {
+    const auto* pixels = reinterpret_cast<const char*>(run.pixels.data()) + i * bytes;
+    versions[run.indices[i]].emplace(pixels, bytes);
+    ++times[run.indices[i]];
+  }
+  EXPECT_EQ(versions.size(), 500U);
+  for (const auto& [index, pictures] : versions) ASSERT_EQ(pictures.size(), times[index]);
+  FeedOptions other = options;
+  other.workers = 5;
+  EXPECT_EQ(run_all(source, kPolicy, other), run);
 }
 
 TEST(Feed, GivesTheSameBytesOnEveryInstructionSet) {

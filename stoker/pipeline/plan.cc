@@ -35,10 +35,9 @@ BatchPlan::BatchPlan(const PlanOptions& options) : options_(options) {
   require(epoch_samples_ > 0, "no batch is full, and smaller ones are dropped",
           fmt::format("at least {} samples", size), fmt::format("{}", options.samples));
   batches_per_epoch_ = (epoch_samples_ + size - 1) / size;
-  require(options.batches_per_epoch <= batches_per_epoch_, "the data has too few batches",
-          fmt::format("at most {} batches of {} an epoch", batches_per_epoch_, size),
-          fmt::format("{}", options.batches_per_epoch));
-  if (options.batches_per_epoch > 0) {
+  if (options.batches_per_epoch > batches_per_epoch_) {
+    plan_passes();
+  } else if (options.batches_per_epoch > 0) {
     batches_per_epoch_ = options.batches_per_epoch;
     epoch_samples_ = std::min(epoch_samples_, batches_per_epoch_ * size);
   }
@@ -62,6 +61,25 @@ BatchPlan::BatchPlan(const PlanOptions& options) : options_(options) {
   }
 }
 
+void BatchPlan::plan_passes() {
+  const std::uint64_t size = options_.batch_size, full = options_.samples / size;
+  require(full > 0, "the data has too few samples for batches of different ones",
+          fmt::format("at least {} samples, the batch size", size),
+          fmt::format("{}", options_.samples));
+  batches_per_epoch_ = options_.batches_per_epoch;
+  require(batches_per_epoch_ <= kMaxSamples / size, "an epoch has too many batches",
+          fmt::format("at most {} batches of {}", kMaxSamples / size, size),
+          fmt::format("{}", batches_per_epoch_));
+  epoch_samples_ = batches_per_epoch_ * size;
+  pass_samples_ = full * size;
+  passes_ = (batches_per_epoch_ + full - 1) / full;
+  constexpr std::uint64_t kMaxPasses = std::uint64_t{1} << 32;  // orders are numbered by 32 bits
+  const std::uint64_t epochs = std::max(options_.end_epoch, options_.begin.epoch);
+  require(epochs <= kMaxPasses / passes_, "the run has too many passes over the data",
+          fmt::format("at most {} epochs of {} passes", kMaxPasses / passes_, passes_),
+          fmt::format("{}", epochs));
+}
+
 void BatchPlan::number_batches() {
   // One epoch more than asked for, so that the end of the last one has a number too.
   std::uint64_t end = 0;
@@ -79,13 +97,27 @@ void BatchPlan::number_batches() {
   first_batch_ = std::min(first_batch_, end_batch_);
 }
 
+BatchPlan::Share BatchPlan::placed(std::uint64_t epoch, std::uint64_t position,
+                                   std::uint64_t count) const noexcept {
+  Share share{.epoch = static_cast<std::uint32_t>(epoch),
+              .first_position = position,
+              .count = static_cast<std::uint32_t>(count)};
+  if (passes_ == 1) return share;
+  share.epoch = static_cast<std::uint32_t>(epoch * passes_ + position / pass_samples_);
+  share.first_position = position % pass_samples_;
+  return share;
+}
+
+Cursor BatchPlan::cursor_of(std::uint32_t share_epoch, std::uint64_t position) const noexcept {
+  return {.epoch = static_cast<std::uint32_t>(share_epoch / passes_),
+          .position = position + share_epoch % passes_ * pass_samples_};
+}
+
 BatchPlan::Share BatchPlan::whole_batch(std::uint64_t batch) const noexcept {
   const std::uint64_t global = batch % batches_per_epoch_ * options_.ranks + options_.rank;
   const std::uint64_t start = global * options_.batch_size;
-  return {.epoch = static_cast<std::uint32_t>(batch / batches_per_epoch_),
-          .first_position = start,
-          .count = static_cast<std::uint32_t>(
-              std::min<std::uint64_t>(options_.batch_size, epoch_samples_ - start))};
+  return placed(batch / batches_per_epoch_, start,
+                std::min<std::uint64_t>(options_.batch_size, epoch_samples_ - start));
 }
 
 std::uint32_t BatchPlan::batch_samples(std::uint64_t batch) const noexcept {
@@ -105,9 +137,7 @@ BatchPlan::Share BatchPlan::share(std::uint64_t batch) const noexcept {
     first += (options_.begin.position - first + ranks - 1) / ranks * ranks;
   }
   const std::uint64_t count = first < end ? (end - first + ranks - 1) / ranks : 0;
-  return {.epoch = static_cast<std::uint32_t>(batch / batches_per_epoch_),
-          .first_position = first,
-          .count = static_cast<std::uint32_t>(count)};
+  return placed(batch / batches_per_epoch_, first, count);
 }
 
 Cursor BatchPlan::cursor_before(std::uint64_t batch) const noexcept {

@@ -126,7 +126,45 @@ TEST(BatchPlan, TakesAChosenNumberOfBatchesAnEpoch) {
   const BatchPlan plan({.samples = 1000, .batch_size = 10, .batches_per_epoch = 7});
   EXPECT_EQ(plan.batches_per_epoch(), 7U);
   EXPECT_EQ(plan.share(6).count, 10U);
-  EXPECT_THROW(BatchPlan({.samples = 1000, .batch_size = 10, .batches_per_epoch = 101}), Error);
+}
+
+// The course's setting: 300 batches of 16 from 500 samples. A pass has 31 full batches.
+TEST(BatchPlan, MakesSeveralPassesWhereAnEpochHasMoreBatchesThanTheData) {
+  const PlanOptions options{
+      .samples = 500, .batch_size = 16, .batches_per_epoch = 300, .end_epoch = 2};
+  const BatchPlan plan(options);
+  EXPECT_EQ(plan.batches_per_epoch(), 300U);
+  EXPECT_EQ(plan.samples_per_epoch(), 4800U);
+  EXPECT_EQ(plan.passes_per_epoch(), 10U);
+  std::set<std::pair<std::uint32_t, std::uint64_t>> seen;  // pass and position
+  for (std::uint64_t batch = 0; batch < plan.end_batch(); ++batch) {
+    const BatchPlan::Share share = plan.share(batch);
+    ASSERT_EQ(share.epoch, batch / 300 * 10 + batch % 300 / 31);
+    ASSERT_EQ(share.count, 16U);
+    ASSERT_LE(share.first_position + 16, 500U);
+    for (const auto position : positions(plan, batch)) {
+      ASSERT_TRUE(seen.insert({share.epoch, position}).second);
+      ASSERT_EQ(plan.cursor_of(share.epoch, position).epoch, batch / 300);
+      ASSERT_EQ(plan.cursor_of(share.epoch, position).position / 16, batch % 300);
+    }
+    PlanOptions tail = options;
+    tail.begin = plan.cursor_before(batch);
+    ASSERT_EQ(BatchPlan(tail).first_batch(), batch);
+    ASSERT_EQ(positions(BatchPlan(tail), batch), positions(plan, batch));
+  }
+  EXPECT_EQ(seen.size(), 9600U);
+}
+
+TEST(BatchPlan, RefusesPassesThatCannotHoldABatchOrBeNumbered) {
+  EXPECT_THROW(BatchPlan({.samples = 15, .batch_size = 16, .batches_per_epoch = 2}), Error);
+  EXPECT_THROW(BatchPlan({.samples = 16,
+                          .batch_size = 16,
+                          .batches_per_epoch = std::uint64_t{1} << 31,
+                          .end_epoch = 3}),
+               Error);
+  EXPECT_THROW(
+      BatchPlan({.samples = 16, .batch_size = 16, .batches_per_epoch = std::uint64_t{1} << 62}),
+      Error);
 }
 
 TEST(BatchPlan, RefusesWhatMakesNoSense) {

@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include "stoker/nn/loss.h"
 #include "stoker/train/device_batches.h"
 
 namespace stoker {
@@ -20,12 +21,21 @@ std::span<const float> floats_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-// Logarithms of the probabilities of the samples [first, first + rows) of a source.
+// Of the samples [first, first + rows) of a source: the logarithms of their probabilities, and a
+// loss for each.
 struct PredictedRows {
-  at::Tensor logs, labels;
+  at::Tensor logs, losses, labels;
   std::uint64_t first = 0;
   std::vector<SampleFault> skipped = {};  // of these: their rows are other samples'
 };
+
+PredictedRows predicted_rows(LossKind loss, const Model& model, const at::Tensor& logits,
+                             const at::Tensor& labels) {
+  const at::Tensor logs = logits.log_softmax(1);
+  return {.logs = logs,
+          .losses = losses_of_samples(loss, model, logits, logs, labels),
+          .labels = labels};
+}
 
 // Rows that are those of their samples.
 std::vector<std::int64_t> own_rows(const PredictedRows& predicted) {
@@ -44,11 +54,9 @@ void tell(const PredictedRows& predicted, const OnPredictions& on_predictions) {
     if (predicted.skipped.empty()) return all;
     return all.index_select(0, at::tensor(rows, at::kLong).to(all.device()));
   };
-  const at::Tensor logs = chosen(predicted.logs), labels_there = chosen(predicted.labels);
-  const at::Tensor losses =
-      logs.gather(1, labels_there.clamp_min(0).unsqueeze(1)).neg().to(at::kCPU).contiguous();
-  const at::Tensor probabilities = logs.exp().to(at::kCPU).contiguous();
-  const at::Tensor labels = labels_there.to(at::kCPU).contiguous();
+  const at::Tensor losses = chosen(predicted.losses).to(at::kCPU).contiguous();
+  const at::Tensor probabilities = chosen(predicted.logs).exp().to(at::kCPU).contiguous();
+  const at::Tensor labels = chosen(predicted.labels).to(at::kCPU).contiguous();
   std::vector<std::uint64_t> indices;
   for (const std::int64_t row : rows) {
     indices.push_back(predicted.first + static_cast<std::uint64_t>(row));
@@ -79,6 +87,7 @@ class View {
   View(const Model& model, const std::shared_ptr<const Source>& source, const Policy& policy,
        const EvaluateOptions& options, std::size_t number, const Group* group = nullptr)
       : model_(model),
+        loss_(options.loss),
         batch_size_(options.batch_size),
         rank_(group == nullptr ? 0 : static_cast<std::uint64_t>(group->rank())),
         ranks_(group == nullptr ? 1 : static_cast<std::uint64_t>(group->ranks())),
@@ -90,10 +99,11 @@ class View {
     if (!batch) return std::nullopt;
     const std::uint64_t first = (batch->number * ranks_ + rank_) * batch_size_;
     const auto end = first + static_cast<std::uint64_t>(batch->labels.size(0));
-    return PredictedRows{.logs = model_.forward(batch->values).log_softmax(1),
-                         .labels = batch->labels,
-                         .first = first,
-                         .skipped = faults_between(feed_.faults(), first, end)};
+    PredictedRows rows =
+        predicted_rows(loss_, model_, model_.forward(batch->values), batch->labels);
+    rows.first = first;
+    rows.skipped = faults_between(feed_.faults(), first, end);
+    return rows;
   }
 
  private:
@@ -118,18 +128,22 @@ class View {
   }
 
   const Model& model_;
+  LossKind loss_;
   std::uint64_t batch_size_, rank_, ranks_;
   Feed feed_;
   DeviceBatches batches_;
 };
 
-// Rows as they travel: logarithms for each class, the label, and whether the sample was skipped. A
-// float holds every number of a class exactly.
+// Rows as they travel: logarithms for each class, then kMoreColumns: the label, whether the sample
+// was skipped, and its loss. A float holds every number of a class exactly.
+constexpr std::int64_t kMoreColumns = 3;
+
 at::Tensor packed(const PredictedRows& own, std::int64_t rows, std::int64_t classes) {
-  at::Tensor all = at::zeros({rows, classes + 2});
+  at::Tensor all = at::zeros({rows, classes + kMoreColumns});
   const at::Tensor filled = all.narrow(0, 0, own.logs.size(0));
   filled.narrow(1, 0, classes).copy_(own.logs);
   filled.select(1, classes).copy_(own.labels);
+  filled.select(1, classes + 2).copy_(own.losses);
   for (const SampleFault& fault : own.skipped) {
     filled[static_cast<std::int64_t>(fault.index - own.first)][classes + 1] = 1;
   }
@@ -139,8 +153,9 @@ at::Tensor packed(const PredictedRows& own, std::int64_t rows, std::int64_t clas
 // The opposite, for rank `rank`'s rows. Reasons do not travel: they are in that rank's log.
 PredictedRows unpacked(const at::Tensor& all, std::uint64_t first, std::uint64_t rank,
                        const Source& source) {
-  const std::int64_t classes = all.size(1) - 2;
+  const std::int64_t classes = all.size(1) - kMoreColumns;
   PredictedRows rows{.logs = all.narrow(1, 0, classes),
+                     .losses = all.select(1, classes + 2),
                      .labels = all.select(1, classes).to(at::kLong),
                      .first = first};
   const at::Tensor skipped = all.select(1, classes + 1).contiguous();
@@ -173,7 +188,7 @@ void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& s
   const std::int64_t classes = model.input().classes;
   std::vector<SampleFault> skipped;
   for (std::uint64_t first = 0; first < batches; first += ranks) {
-    at::Tensor rows = at::zeros({options.batch_size, classes + 2});
+    at::Tensor rows = at::zeros({options.batch_size, classes + kMoreColumns});
     std::optional<PredictedRows> own;
     if (first + rank < batches) {
       own = view->next();
@@ -206,6 +221,8 @@ void predict(const Model& model, const std::shared_ptr<const Source>& source,
       std::vector<at::Tensor> all = {rows->logs};
       for (std::size_t i = 1; i < views.size(); ++i) all.push_back(views[i]->next()->logs);
       rows->logs = at::stack(all).logsumexp(0) - std::log(static_cast<double>(views.size()));
+      rows->losses =
+          losses_of_samples(LossKind::kCrossEntropy, model, rows->logs, rows->logs, rows->labels);
     }
     tell(*rows, on_predictions);
   }
@@ -261,11 +278,12 @@ MetricsResult evaluate_features(const Model& model, const FeatureSet& set,
   for (std::int64_t first = 0; first < samples; first += step) {
     const std::int64_t count = std::min(step, samples - first);
     const auto begin = static_cast<std::uint64_t>(first);
-    tell({.logs = model.forward_head(set.features.narrow(0, first, count)).log_softmax(1),
-          .labels = set.labels.narrow(0, first, count),
-          .first = begin,
-          .skipped = faults_between(faults, begin, begin + static_cast<std::uint64_t>(count))},
-         [&](const Predictions& predictions) { gathered(predictions); });
+    PredictedRows rows = predicted_rows(options.loss, model,
+                                        model.forward_head(set.features.narrow(0, first, count)),
+                                        set.labels.narrow(0, first, count));
+    rows.first = begin;
+    rows.skipped = faults_between(faults, begin, begin + static_cast<std::uint64_t>(count));
+    tell(rows, [&](const Predictions& predictions) { gathered(predictions); });
   }
   return gathered.result();
 }

@@ -23,9 +23,11 @@ struct EvaluateOptions {
   std::uint32_t batch_size = 256;
   int workers = 0;  // 0: what the job may use
   std::int64_t top_k = 5;
+  LossKind loss = LossKind::kCrossEntropy;
   Normalisation normalisation = {};
   Policy policy = {};  // of the samples as they are: a framing alone
-  // Further versions of each sample, made by these; the probabilities are the mean over all.
+  // Further versions of each sample, made by these; the probabilities are the mean over all, and
+  // the loss is the cross entropy.
   std::vector<Policy> more_views = {};
   bool isolate = false;  // samples are made in locked-down processes
   // With kSkip, samples that cannot be made have no predictions and are in no figure.
@@ -38,7 +40,7 @@ struct Predictions {
   std::span<const std::uint64_t> indices;  // of the samples in their source, increasing
   std::span<const std::int64_t> labels;    // -1: without a class
   std::span<const float> probabilities;    // samples x classes
-  std::span<const float> losses;           // cross entropy of each sample that has a class
+  std::span<const float> losses;           // of each sample that has a class
   std::int64_t classes = 0;
   // Samples among these that could not be made, by increasing index.
   std::span<const SampleFault> skipped = {};

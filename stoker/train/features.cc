@@ -9,7 +9,8 @@
 namespace stoker {
 
 bool only_head_learns(const Model& model) {
-  return model.frozen() > 0 && model.frozen() + 1 == model.stages().size();
+  if (model.frozen() == 0 || model.frozen() + 1 != model.stages().size()) return false;
+  return model.changing_buffers().empty();  // norms in training mode change features
 }
 
 FeatureSet compute_features(const Model& model, const std::shared_ptr<const Source>& source,

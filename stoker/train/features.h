@@ -1,8 +1,9 @@
 // What the head of a frozen network sees, computed once and kept.
 //
-// Where everything but the head is frozen, a sample's features depend on its picture alone: those
-// of validation never change, and those of an augmented training picture need to be computed once
-// for each of its versions. Training on them gives what training on the pictures gives.
+// Where everything but the head is frozen, norms included, a sample's features depend on its
+// picture alone: those of validation never change, and those of an augmented training picture need
+// to be computed once for each of its versions. Training on them gives what training on the
+// pictures gives.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct FeatureSet {
   at::Tensor labels;    // int64
 };
 
-// Only the head of the model learns, so features may be kept.
+// Only the head of the model changes in training, so features may be kept: the stages before it
+// are frozen, and so are the running statistics of their norms.
 [[nodiscard]] bool only_head_learns(const Model& model);
 
 // As epoch `epoch` of a feed with these options would show the samples. `on_samples` hears how many

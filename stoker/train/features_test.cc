@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 #include "stoker/train/evaluate.h"
 #include "stoker/train/test_runs.h"
 #include "stoker/train/trainer.h"
@@ -42,6 +42,53 @@ TEST(Features, AreKeptOnlyWhereNothingButTheHeadLearns) {
   options.cached_views = 2;
   Observer nobody;
   EXPECT_THROW(Trainer(state, test::made_up_data(), options, nobody), Error);
+}
+
+TEST(Features, AreNotKeptWhereFrozenNormsAreTrained) {
+  State state = frozen_state();
+  state.model->train_frozen_norms(true);
+  EXPECT_FALSE(only_head_learns(*state.model));
+  TrainOptions options = test::small_options();
+  options.cached_views = 2;
+  Observer nobody;
+  const ErrorDetails error =
+      error_of([&] { static_cast<void>(Trainer(state, test::made_up_data(), options, nobody)); });
+  EXPECT_NE(error.expected.find("--freeze-norms"), std::string::npos);
+  state.model->train_frozen_norms(false);
+  EXPECT_TRUE(only_head_learns(*state.model));
+}
+
+class ValidationLosses final : public Observer {
+ public:
+  std::vector<double> losses;
+  void epoch_done(const EpochReport& report) override { losses.push_back(report.validation.loss); }
+};
+
+// Features of validation that are kept give the same figures as features that are computed anew.
+TEST(Features, OfValidationChangeNoFigureWhereTheyAreKept) {
+  std::vector<std::vector<double>> runs;
+  for (const bool cached : {true, false}) {
+    State state = frozen_state();
+    TrainOptions options = test::small_options();
+    options.cached_validation = cached;
+    ValidationLosses observer;
+    Trainer(state, test::made_up_data(), options, observer).run();
+    runs.push_back(observer.losses);
+  }
+  EXPECT_EQ(runs[0], runs[1]);
+}
+
+// With norms in training mode the statistics move, and validation must see it: what the last epoch
+// reported is what the model gives now.
+TEST(Features, ValidationFollowsTheRunningStatistics) {
+  State state = frozen_state();
+  state.model->train_frozen_norms(true);
+  const auto before = state.model->buffers().front().tensor.clone();
+  ValidationLosses observer;
+  const TrainData data = test::made_up_data();
+  Trainer(state, data, test::small_options(), observer).run();
+  EXPECT_FALSE(at::equal(state.model->buffers().front().tensor, before));
+  EXPECT_EQ(evaluate(*state.model, data.validation, {.workers = 1}).loss, observer.losses.back());
 }
 
 // With a view for every epoch it is the same training; a convolution may round otherwise in a batch

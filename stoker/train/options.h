@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/augment/mix.h"
+#include "stoker/nn/loss_kind.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/train/schedule.h"
 
@@ -40,14 +41,22 @@ struct AverageOptions {
 // What to do when the loss diverges (train/loss_watch.h).
 enum class OnDivergence { kContinue, kStop };
 
+// What a step's gradient is over the samples of its batches, those of all ranks: their mean, or
+// their sum, which the course's plain gradient descent takes.
+enum class GradReduction { kMean, kSum };
+
 struct TrainOptions {
   std::uint32_t epochs = 10;
   std::uint32_t batch_size = 64;
-  std::uint64_t batches_per_epoch = 0;  // 0: all
+  // 0: all samples once. Else so many; more than the data has make several passes over it
+  // (pipeline/plan.h).
+  std::uint64_t batches_per_epoch = 0;
   bool drop_last = false;
   std::uint64_t seed = 0;
   int workers = 0;  // 0: what the job may use
   ScheduleOptions schedule = {};
+  LossKind loss = LossKind::kCrossEntropy;
+  GradReduction grad_reduction = GradReduction::kMean;
   double smoothing = 0;                    // of the labels
   MixOptions mix = {};                     // Mixup and CutMix
   std::vector<double> class_weights = {};  // of the loss, one for each class; empty: all 1
@@ -61,6 +70,9 @@ struct TrainOptions {
   // 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
   // features kept, and only the head is trained; everything else must be frozen.
   std::uint32_t cached_views = 0;
+  // Features of the validation data are computed once where they cannot change; the figures are the
+  // same either way.
+  bool cached_validation = true;
   bool isolate = false;               // training samples are made in locked-down processes
   OnError on_error = OnError::kStop;  // of training and of validation samples
   std::uint64_t max_errors = 100;     // of each of the two

@@ -95,7 +95,11 @@ RateRange try_rates(Model& model, const OptimiserOptions& optimiser_options, con
     const double rate = range.lowest * std::pow(ratio, step);
     const Model::Pass pass =
         model.backward(batch->values, batch->labels,
-                       {.smoothing = options.smoothing,
+                       {.kind = options.loss,
+                        .smoothing = options.smoothing,
+                        .weight = options.grad_reduction == GradReduction::kSum
+                                      ? static_cast<double>(batch->labels.size(0))
+                                      : 1.0,
                         .draw = DrawKey{.seed = options.seed, .batch = batch->number}});
     const double loss = pass.loss.item<double>(), recent = mean.add(loss);
     if (!std::isfinite(loss) || recent > kRunAway * lowest) break;

@@ -57,6 +57,7 @@ void check_options(const ScheduleOptions& o) {
   check_option("warmup_epochs", o.warmup_epochs, o.warmup_epochs >= 0, "0 or more");
   check_option("warmup_lr", o.warmup_lr, o.warmup_lr >= 0, "0 or more");
   check_option("decay_epochs", o.decay_epochs, o.decay_epochs > 0, "a number greater than 0");
+  check_option("decay_first_epochs", o.decay_first_epochs, o.decay_first_epochs >= 0, "0 or more");
   check_option("decay_rate", o.decay_rate, o.decay_rate > 0 && o.decay_rate <= 1,
                "greater than 0 and at most 1");
   check_option("patience_epochs", o.patience_epochs, o.patience_epochs >= 0, "0 or more");
@@ -115,6 +116,10 @@ Schedule::Schedule(const ScheduleOptions& options, const RunLength& length) : op
   warmup_steps_ = whole_steps(options.warmup_epochs, length.steps_per_epoch);
   decay_steps_ =
       std::max<std::int64_t>(1, whole_steps(options.decay_epochs, length.steps_per_epoch));
+  first_decay_ = options.decay_first_epochs == 0
+                     ? decay_steps_
+                     : std::max<std::int64_t>(
+                           1, whole_steps(options.decay_first_epochs, length.steps_per_epoch));
 }
 
 double Schedule::rate(std::int64_t step, const PlateauState& plateau) const {
@@ -156,7 +161,8 @@ PlateauState Schedule::after_epoch(PlateauState state, double validation_loss) c
 
 double Schedule::step_rate(std::int64_t step) const {
   const std::int64_t last = total_steps_ - 1 - warmup_steps_;
-  const std::int64_t decays = std::min(step, std::max<std::int64_t>(last, 0)) / decay_steps_;
+  const std::int64_t at = std::min(step, std::max<std::int64_t>(last, 0));
+  const std::int64_t decays = at < first_decay_ ? 0 : 1 + (at - first_decay_) / decay_steps_;
   return std::max(options_.lr * integer_power(options_.decay_rate, decays), options_.min_lr);
 }
 

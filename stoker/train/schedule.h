@@ -31,8 +31,9 @@ struct ScheduleOptions {
   double warmup_epochs = 0.0;
   double warmup_lr = 1e-5;
 
-  double decay_epochs = 30.0;  // step: how long each rate lasts
-  double decay_rate = 0.1;     // step and plateau: what the rate is multiplied by
+  double decay_epochs = 30.0;       // step: how long each rate lasts
+  double decay_first_epochs = 0.0;  // step: how long the first one lasts; 0: as each other
+  double decay_rate = 0.1;          // step and plateau: what the rate is multiplied by
 
   int patience_epochs = 10;           // plateau: epochs without progress that are forgiven
   double plateau_threshold = 0.0001;  // a loss below best * (1 - this) is progress
@@ -82,6 +83,7 @@ class Schedule {
   std::int64_t total_steps_ = 0;
   std::int64_t warmup_steps_ = 0;
   std::int64_t decay_steps_ = 1;
+  std::int64_t first_decay_ = 1;  // the step at which the rate falls first
 };
 
 }  // namespace stoker

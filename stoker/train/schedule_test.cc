@@ -78,6 +78,25 @@ TEST(Schedule, StepStopsAtTheLeastRate) {
   EXPECT_EQ(schedule.rate(60), 0.2);
 }
 
+// StepLR(step_size=7) whose step() stands at the beginning of each train phase, as the course
+// project has it: six epochs with the first rate, then seven with each.
+TEST(Schedule, TheFirstRateOfStepMayLastAnotherTime) {
+  const Schedule schedule(
+      {.sched = ScheduleKind::kStep, .lr = 1e-3, .decay_epochs = 7, .decay_first_epochs = 6},
+      {.epochs = 30, .steps_per_epoch = 4});
+  for (std::int64_t epoch = 0; epoch < 30; ++epoch) {
+    const std::int64_t decays = (epoch + 1) / 7;
+    for (std::int64_t step = 0; step < 4; ++step) {
+      EXPECT_DOUBLE_EQ(schedule.rate(epoch * 4 + step),
+                       1e-3 * std::pow(0.1, static_cast<double>(decays)))
+          << epoch;
+    }
+  }
+  EXPECT_THROW(Schedule({.sched = ScheduleKind::kStep, .decay_first_epochs = -1},
+                        {.epochs = 2, .steps_per_epoch = 1}),
+               Error);
+}
+
 TEST(Schedule, StepTakesFractionsOfAnEpoch) {
   const Schedule schedule(
       {.sched = ScheduleKind::kStep, .lr = 1, .decay_epochs = 0.25, .decay_rate = 0.5}, kLength);

@@ -46,10 +46,8 @@ void StepSync::stages_changed() {
       make_gradient_reduction(group_, state_.model->trainable_parameters(), options_.reduction);
   statistics_.clear();
   if (options_.shared_statistics) return;  // they are the same on all ranks already
-  for (const ModelStage& stage : state_.model->trainable_stages()) {
-    for (const NamedTensor& buffer : stage.buffers) {
-      if (buffer.tensor.is_floating_point()) statistics_.push_back(buffer.tensor);
-    }
+  for (const NamedTensor& buffer : state_.model->changing_buffers()) {
+    if (buffer.tensor.is_floating_point()) statistics_.push_back(buffer.tensor);
   }
 }
 

@@ -81,9 +81,11 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
   if (sync == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
   throw Error({.what = "features cannot be kept: they would change while the network learns",
-               .expected = "everything frozen but the head (--freeze all)",
-               .found = fmt::format("{} of {} stages frozen", state.model->frozen(),
-                                    state.model->stages().size())});
+               .expected = "everything frozen but the head, norms included (--freeze all "
+                           "--freeze-norms)",
+               .found = fmt::format("{} of {} stages frozen, norms {}", state.model->frozen(),
+                                    state.model->stages().size(),
+                                    state.model->trains_frozen_norms() ? "trained" : "frozen")});
 }
 
 std::optional<RunEnd> Trainer::end() const {
@@ -111,7 +113,8 @@ Trainer::BatchGroup Trainer::next_group() const {
 
 FeatureBatches Trainer::kept_features(const FeedOptions& options) {
   const auto start = SteadyClock::now();
-  const std::uint32_t views = std::min(options_.cached_views, options_.epochs);
+  const auto views = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      options_.cached_views, std::uint64_t{options_.epochs} * plan_.passes_per_epoch()));
   const std::uint64_t total = views * data_.train->size();
   std::uint64_t done = 0;
   std::vector<FeatureSet> sets;
@@ -230,8 +233,11 @@ void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
     marks_ += marks_of(batch);
     const GroupPlace place{.first = number == group.begin, .last = number + 1 == group.end};
     if (sync_ != nullptr && place.last) sync_->start_beat(stop_ && stop_(), marks_);
-    train_on(batch, static_cast<double>(batch.labels.size(0)) / static_cast<double>(group.samples),
-             place);
+    // The pass makes a mean over the batch; weights of all batches and ranks add up to that of the
+    // step, 1 or the number of its samples.
+    const auto own = static_cast<double>(batch.labels.size(0));
+    const bool sum = options_.grad_reduction == GradReduction::kSum;
+    train_on(batch, sum ? own : own / static_cast<double>(group.samples), place);
   }
   settle_step(group);
 }
@@ -290,7 +296,8 @@ Mix Trainer::mix_of(const DeviceBatch& batch) const {
 }
 
 void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& place) {
-  LossOptions loss{.smoothing = options_.smoothing,
+  LossOptions loss{.kind = options_.loss,
+                   .smoothing = options_.smoothing,
                    .weight = weight,
                    .class_weights = class_weights_,
                    .draw = draw_key(batch.number),
@@ -379,6 +386,7 @@ EvaluateOptions validation_options(const TrainData& data, const TrainOptions& op
   return {.batch_size = options.validation_batch_size,
           .workers = options.workers,
           .top_k = options.top_k,
+          .loss = options.loss,
           .normalisation = data.normalisation,
           .policy = data.validation_policy,
           .isolate = options.isolate,
@@ -395,7 +403,7 @@ MetricsResult Trainer::validate() {
                               predictions.skipped.end());
     observer_.predicted(predictions);
   };
-  if (!only_head_learns(model)) {
+  if (!options_.cached_validation || !only_head_learns(model)) {
     validation_features_.reset();
     return evaluate(model, data_.validation, options, tell,
                     sync_ == nullptr ? nullptr : &sync_->group());

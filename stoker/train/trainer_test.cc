@@ -11,10 +11,11 @@ namespace {
 
 class Recorder final : public Observer {
  public:
-  std::vector<double> rates, losses, validation_top1;
+  std::vector<double> rates, losses, validation_losses, validation_top1;
   void step_done(const StepReport& report) override { rates.push_back(report.rate); }
   void epoch_done(const EpochReport& report) override {
     losses.push_back(report.train_loss);
+    validation_losses.push_back(report.validation.loss);
     validation_top1.push_back(report.validation.top1);
   }
 };
@@ -95,6 +96,58 @@ TEST(Trainer, AccumulatedBatchesAreOneLargeBatch) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_TRUE(at::allclose(a[i].tensor, b[i].tensor, 1e-4, 1e-5)) << a[i].name;
   }
+}
+
+void expect_close(const State& one, const State& other) {
+  const auto a = all_tensors(*one.model), b = all_tensors(*other.model);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(at::allclose(a[i].tensor, b[i].tensor, 1e-4, 1e-5)) << a[i].name;
+  }
+}
+
+// Sums of gradients with a rate are means with the rate times the number of samples.
+TEST(Trainer, GradientsCanBeSummedInsteadOfAveraged) {
+  TrainOptions options = test::small_options();
+  options.drop_last = true;  // all batches have 8 samples
+  options.schedule.lr = 0.08;
+  const State mean = trained("mlp:180,16,2", {.momentum = 0}, options);
+  options.grad_reduction = GradReduction::kSum;
+  options.schedule.lr = 0.01;
+  expect_close(mean, trained("mlp:180,16,2", {.momentum = 0}, options));
+  // Accumulated: the sum over all samples of the step.
+  options.batch_size = 4;
+  options.grad_accum_steps = 2;
+  options.drop_last = false;
+  options.batches_per_epoch = 24;
+  expect_close(mean, trained("mlp:180,16,2", {.momentum = 0}, options));
+}
+
+TEST(Trainer, SquaredErrorIsTrainedAndValidated) {
+  TrainOptions options = test::small_options();
+  options.loss = LossKind::kSquaredError;
+  State state = test::new_state("mlp:180,16,2:sigmoid:sigmoid");
+  const Recorder recorder = run(state, options);
+  EXPECT_LT(recorder.losses.front(), 0.5 * 2) << "half the squared error of two outputs below 1";
+  EXPECT_LE(recorder.losses.back(), recorder.losses.front());
+  EXPECT_GT(recorder.validation_losses.back(), 0.05);
+  EXPECT_LT(recorder.validation_losses.back(), 0.5);
+}
+
+// More batches than the data has: several passes an epoch, each with its own order and its own
+// augmentation; stopping and workers change nothing.
+TEST(Trainer, AnEpochMayHaveMoreBatchesThanTheData) {
+  TrainOptions options = test::small_options();
+  options.batches_per_epoch = 30;  // 12 full batches a pass
+  const State whole = trained("mlp:180,16,2", {}, options);
+  EXPECT_EQ(whole.step, 90U);
+  options.workers = 4;
+  EXPECT_TRUE(test::same(whole, trained("mlp:180,16,2", {}, options)));
+  State broken = test::new_state();
+  Observer observer;
+  while (Trainer(broken, test::made_up_data(), options, observer, [] { return true; }).run() ==
+         RunEnd::kStopped) {
+  }
+  EXPECT_TRUE(test::same(whole, broken));
 }
 
 TEST(Trainer, FollowsTheSchedule) {

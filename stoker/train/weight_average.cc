@@ -15,8 +15,9 @@ std::vector<NamedTensor> changing_tensors(const Model& model) {
   std::vector<NamedTensor> all;
   for (const ModelStage& stage : model.trainable_stages()) {
     all.insert(all.end(), stage.parameters.begin(), stage.parameters.end());
-    all.insert(all.end(), stage.buffers.begin(), stage.buffers.end());
   }
+  const std::vector<NamedTensor> buffers = model.changing_buffers();
+  all.insert(all.end(), buffers.begin(), buffers.end());
   return all;
 }
 

@@ -41,6 +41,17 @@ TEST(WeightAverage, WarmUpForgetsTheFirstWeightsSooner) {
   EXPECT_LT(distance(warm), 0.2 * distance(slow));
 }
 
+// Running statistics of frozen stages are averaged where training moves them.
+TEST(WeightAverage, HoldsTheStatisticsOfFrozenNormsThatAreTrained) {
+  State state = test::new_state("cnn:4,8");
+  Model& model = *state.model;
+  model.freeze(model.stages().size() - 1);
+  const std::size_t head = model.trainable_parameters().size();
+  EXPECT_EQ(WeightAverage(model, {.decay = 0.9}).tensors().size(), head);
+  model.train_frozen_norms(true);
+  EXPECT_EQ(WeightAverage(model, {.decay = 0.9}).tensors().size(), head + model.buffers().size());
+}
+
 TEST(WeightAverage, IsInUseForAScopeOnly) {
   State state = test::new_state();
   WeightAverage average(*state.model, {.decay = 0.5});

@@ -4,6 +4,8 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include "stoker/data/joined_source.h"
+#include "stoker/data/source_range.h"
 #include "stoker/data/subset.h"
 #include "stoker/nn/mlp.h"
 #include "stoker/nn/registry.h"
@@ -34,13 +36,26 @@ std::vector<double> accuracy_of(const TrainData& data, const TrainOptions& optio
   return accuracy.top1;
 }
 
-// The setting of experiments/augmentation: 240 pictures, 15 epochs, sample by sample.
-TrainOptions few_pictures(int workers) {
-  TrainOptions options{.epochs = 15, .batch_size = 1, .seed = 1, .workers = workers};
-  options.schedule = {.sched = ScheduleKind::kCosine, .lr = 0.2};
+// The course's setting, as experiments/augmentation has it: the first 500 training images, 300
+// random batches of 16 an epoch, 15 epochs, sigmoid in every layer, squared error, summed
+// gradients, plain gradient descent with rate 0.1.
+constexpr const char* kCourseModel = "mlp:784,128,64,10:sigmoid:sigmoid";
+constexpr const char* kAugmentation = "rotate(-10,10),shift(-1,1),skew(-0.1,0.1),noise(0.05)";
+
+TrainOptions course_options(int workers) {
+  TrainOptions options{
+      .epochs = 15, .batch_size = 16, .batches_per_epoch = 300, .seed = 1, .workers = workers};
+  options.schedule = {.sched = ScheduleKind::kConstant, .lr = 0.1};
+  options.loss = LossKind::kSquaredError;
+  options.grad_reduction = GradReduction::kSum;
   return options;
 }
-constexpr const char* kAugmentation = "rotate(-10,10),shift(-1,1),skew(-0.1,0.1),noise(0.05)";
+
+TrainData course_data(const std::shared_ptr<const Source>& all, const char* policy) {
+  return {.train = std::make_shared<SourceRange>(all, IndexRange{0, 500}, "train"),
+          .validation = std::make_shared<SourceRange>(all, IndexRange{50'000, 60'000}, "train"),
+          .policy = Policy::parse(policy)};
+}
 
 // A perceptron from its size-layer vector: N_L = L + 1 layers, L matrices, L vectors, z = Wᵀx + b.
 TEST(Spec, R01_PerceptronFromItsSizes) {
@@ -83,30 +98,47 @@ TEST(Spec, R04_PassesNinetyFivePercentOnMnist) {
       << "a rate this small cannot have learned as much";
 }
 
-// Training on augmented data beats training on the plain data, on the test set.
+// Training on augmented data beats training on the plain data, on the test images: the 10,000 of
+// the test set and training images 500 to 49,999. The report's figures: 80.98 to 82.05 % plain,
+// 87.50 to 87.91 % augmented.
 TEST(Spec, R09_AugmentationBeatsPlainTraining) {
   STOKER_REAL_DATA(all, "mnist", Split::kTrain);
-  STOKER_REAL_DATA(test, "mnist", Split::kTest);
-  TrainData data{.train = std::make_shared<Subset>(all, 240, 1), .validation = test};
-  const double plain = accuracy_of(data, few_pictures(2)).back();
-  data.policy = Policy::parse(kAugmentation);
-  const double augmented = accuracy_of(data, few_pictures(2)).back();
+  STOKER_REAL_DATA(ten_thousand, "mnist", Split::kTest);
+  const auto test = std::make_shared<JoinedSource>(std::vector<JoinedSource::Part>{
+      {"test", ten_thousand},
+      {"train", std::make_shared<SourceRange>(all, IndexRange{500, 50'000}, "train")}});
+  ASSERT_EQ(test->size(), 59'500U);
+  const auto accuracy = [&](const char* policy) {
+    at::set_num_threads(1);
+    State state(make_model(kCourseModel, kSmallPictures, 1), {.momentum = 0});
+    Observer nobody;
+    Trainer(state, course_data(all, policy), course_options(2), nobody).run();
+    EXPECT_EQ(state.step, 4500U);
+    return evaluate(*state.model, test, {.workers = 2}).top1;
+  };
+  const double plain = accuracy("none"), augmented = accuracy(kAugmentation);
   RecordProperty("plain", std::to_string(plain));
   RecordProperty("augmented", std::to_string(augmented));
-  EXPECT_GT(augmented, plain + 0.02);
+  EXPECT_GT(plain, 0.80);
+  EXPECT_LT(plain, 0.84);
+  EXPECT_GT(augmented, 0.87);
+  EXPECT_LT(augmented, 0.90);
+  EXPECT_GT(augmented, plain + 0.04) << "one seed; 0.05 is for the mean of three";
 }
 
 // Accuracy per epoch does not depend on the number of workers. (The table and the plot of times:
 // experiments/augmentation.)
 TEST(Spec, R10_AccuracyDoesNotDependOnTheWorkers) {
   STOKER_REAL_DATA(all, "mnist", Split::kTrain);
-  STOKER_REAL_DATA(test, "mnist", Split::kTest);
-  const TrainData data{.train = std::make_shared<Subset>(all, 240, 1),
-                       .validation = test,
-                       .policy = Policy::parse(kAugmentation)};
-  const std::vector<double> one = accuracy_of(data, few_pictures(1));
-  EXPECT_EQ(one.size(), 15U);
-  for (const int workers : {2, 8}) EXPECT_EQ(accuracy_of(data, few_pictures(workers)), one);
+  const TrainData data = course_data(all, kAugmentation);
+  const auto accuracy = [&](int workers) {
+    TrainOptions options = course_options(workers);
+    options.epochs = 4;
+    return accuracy_of(data, options, {.momentum = 0}, kCourseModel);
+  };
+  const std::vector<double> one = accuracy(1);
+  EXPECT_EQ(one.size(), 4U);
+  for (const int workers : {2, 4, 8}) EXPECT_EQ(accuracy(workers), one);
 }
 
 // The accelerator where there is one, else the CPU; a flag overrides it; the reason is told.

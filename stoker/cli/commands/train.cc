@@ -207,7 +207,8 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
                 .class_names = setup.data.train->class_names(),
                 .preprocessing = flags.preprocessing(),
                 .division = setup.parts.division ? to_text(*setup.parts.division) : ""},
-       .fixed_stages = setup.fixed_stages});
+       .fixed_stages = setup.fixed_stages,
+       .fixed_norms = setup.fixed_norms});
   checkpoints.belong_to(setup.identity.digest());
   if (!flags.resume.empty()) {
     const Checkpointing::Restored restored = checkpoints.restore(state);

@@ -43,11 +43,15 @@ bool JobList::try_another(Job& job, std::string reason) {
   work_.faults.note(job.run.batch, {.index = job.index,
                                     .name = work_.source.sample_name(job.index),
                                     .reason = std::move(reason),
-                                    .place = {job.run.epoch, job.position}});
+                                    .place = place_of(job)});
   ++job.tries;
   job.tried_position = (job.tried_position + 1) % work_.order.size();
   job.index = order_.sample_at(job.run.epoch, job.tried_position);
   return true;
+}
+
+Cursor JobList::place_of(const Job& job) const {
+  return work_.ring.plan().cursor_of(job.run.epoch, job.position);
 }
 
 // Naming the sample may fail too, for want of memory or because the source cannot tell.
@@ -55,7 +59,7 @@ void JobList::note_error(const Job& job, const std::string& reason) {
   std::exception_ptr named;
   try {
     named = std::make_exception_ptr(
-        SampleError(work_.source.sample_name(job.index), {job.run.epoch, job.position}, reason));
+        SampleError(work_.source.sample_name(job.index), place_of(job), reason));
   } catch (...) {
     named = std::current_exception();
   }

@@ -47,6 +47,8 @@ class JobList {
 
  private:
   void note_error(const Job& job, const std::string& reason);
+  // In the run, for messages.
+  [[nodiscard]] Cursor place_of(const Job& job) const;
 
   Work work_;
   EpochOrder::Reader order_;

@@ -1,0 +1,87 @@
+// Test program: `training_cat OUT FLAGS…`, FLAGS as for `stoker train`, writes what such a run
+// begins with and sees: the network's tensors (model.NAME), the training batches of each epoch
+// (epoch.E.batch.B.x, normalised, and .labels) and the validation data (validation.x, .labels).
+// tests/plates_test.py trains on them with PyTorch.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/cli/recipes.h"
+#include "stoker/cli/train_flags.h"
+#include "stoker/cli/train_setup.h"
+#include "stoker/io/safetensors.h"
+#include "stoker/nn/tensor_views.h"
+#include "stoker/train/device_batches.h"
+
+namespace {
+
+using stoker::NamedTensor;
+
+void append_batches(const stoker::TrainFlags& flags, const stoker::TrainData& data,
+                    std::vector<NamedTensor>& out) {
+  stoker::Feed feed(data.train, data.policy,
+                    {.workers = 1,
+                     .batch_size = flags.train.batch_size,
+                     .epochs = flags.train.epochs,
+                     .batches_per_epoch = flags.train.batches_per_epoch,
+                     .drop_last = flags.train.drop_last,
+                     .seed = flags.train.seed,
+                     .normalisation = data.normalisation,
+                     .framing = {.exact_decode = flags.train.exact_decode}});
+  const std::uint64_t per_epoch = feed.plan().batches_per_epoch();
+  stoker::DeviceBatches batches(feed, at::kCPU, data.normalisation);
+  while (const auto batch = batches.next()) {
+    const std::string name =
+        fmt::format("epoch.{}.batch.{}", batch->number / per_epoch, batch->number % per_epoch);
+    out.push_back({name + ".x", batch->values.clone()});
+    out.push_back({name + ".labels", batch->labels.clone()});
+  }
+}
+
+void append_validation(const stoker::TrainData& data, std::vector<NamedTensor>& out) {
+  stoker::Feed feed(data.validation, data.validation_policy,
+                    {.workers = 1,
+                     .batch_size = static_cast<std::uint32_t>(data.validation->size()),
+                     .shuffle = false,
+                     .normalisation = data.normalisation});
+  stoker::DeviceBatches batches(feed, at::kCPU, data.normalisation);
+  const auto all = batches.next();
+  out.push_back({"validation.x", all->values.clone()});
+  out.push_back({"validation.labels", all->labels.clone()});
+}
+
+void run(int count, char** arguments) {
+  CLI::App command("train", "train");
+  stoker::TrainFlags flags;
+  flags.add_to(command);
+  command.parse(count - 1, arguments + 1);  // what stands first is taken for the program's name
+  if (!flags.recipe.empty()) stoker::apply_recipe(command, flags.recipe);
+  const stoker::TrainSetup setup = stoker::set_up(flags);
+  std::vector<NamedTensor> out;
+  for (const NamedTensor& named : all_tensors(*setup.state.model)) {
+    out.push_back({"model." + named.name, named.tensor.detach().clone()});
+  }
+  append_batches(flags, setup.data, out);
+  append_validation(setup.data, out);
+  stoker::write_safetensors(arguments[1], stoker::FileTensors(out).views());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 3) {
+    std::fputs("usage: training_cat OUT FLAGS…\n", stderr);
+    return 2;
+  }
+  try {
+    run(count, arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "training_cat: {}\n", error.what());
+    return 1;
+  }
+}

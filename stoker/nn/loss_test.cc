@@ -1,0 +1,182 @@
+#include "stoker/nn/loss.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
+#include "stoker/nn/mlp.h"
+#include "stoker/nn/registry.h"
+
+namespace stoker {
+namespace {
+
+struct Problem {
+  at::Tensor x, labels, partners;
+};
+
+Problem random_problem(std::int64_t samples, std::int64_t inputs, std::int64_t classes) {
+  at::manual_seed(1);
+  return {at::rand({samples, inputs}), at::randint(classes, {samples}, at::kLong),
+          at::randint(classes, {samples}, at::kLong)};
+}
+
+double relative_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).norm().item<double>() / b.norm().item<double>();
+}
+
+// What the loss is by its definition, from the last layer's z; autograd finds its slope.
+at::Tensor defined_loss(const Mlp& mlp, const at::Tensor& z, const at::Tensor& labels,
+                        const LossOptions& options) {
+  const bool sigmoid = mlp.output() == OutputActivation::kSigmoid;
+  const at::Tensor a = sigmoid ? at::sigmoid(z) : z.softmax(1);
+  const at::Tensor target = smoothed_onehot(labels, z.detach(), options.smoothing);
+  const at::Tensor weights =
+      options.class_weights.defined() ? options.class_weights : at::ones({mlp.input().classes});
+  if (options.kind == LossKind::kSquaredError) {
+    const at::Tensor errors = 0.5 * (a - target).square().sum(1);
+    return (errors * weights.index_select(0, labels)).mean();
+  }
+  const at::Tensor p = a / a.sum(1, /*keepdim=*/true);
+  return -(p.log() * target * weights).sum(1).mean();
+}
+
+at::Tensor output_of(const Mlp& mlp, const at::Tensor& x) {
+  at::Tensor a = x;
+  const auto& [weights, biases] = mlp.layers();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    a = at::addmm(biases[i], i == 0 ? a : at::sigmoid(a), weights[i]);
+  }
+  return a;
+}
+
+void expect_autograds_gradients(Mlp& mlp, const Problem& problem, const LossOptions& options) {
+  const double ours = mlp.backward(problem.x, problem.labels, options).loss.item<double>();
+  std::vector<at::Tensor> gradients;
+  for (const NamedTensor& named : mlp.parameters()) {
+    at::Tensor parameter = named.tensor;
+    gradients.push_back(parameter.grad());
+    parameter.mutable_grad().reset();
+    parameter.requires_grad_(true);
+  }
+  const at::AutoGradMode grad(true);
+  const at::Tensor z = output_of(mlp, problem.x);
+  at::Tensor loss = defined_loss(mlp, z, problem.labels, options);
+  if (options.partner_labels.defined()) {
+    loss = loss * options.own_share +
+           defined_loss(mlp, z, options.partner_labels, options) * (1 - options.own_share);
+  }
+  (loss * options.weight).backward();
+  EXPECT_NEAR(ours, loss.item<double>(), 1e-5);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    at::Tensor parameter = mlp.parameters()[i].tensor;
+    EXPECT_LE(relative_difference(gradients[i], parameter.grad()), 1e-5);
+    parameter.mutable_grad().reset();
+    parameter.requires_grad_(false);
+  }
+}
+
+TEST(Loss, GradientsOfEveryLossAndOutputEqualAutograds) {
+  const Problem problem = random_problem(12, 20, 5);
+  const at::Tensor weights = at::tensor({0.5F, 1.0F, 2.0F, 0.25F, 1.5F});
+  for (const auto output : {OutputActivation::kSoftmax, OutputActivation::kSigmoid}) {
+    for (const auto kind : {LossKind::kCrossEntropy, LossKind::kSquaredError}) {
+      Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3, output);
+      expect_autograds_gradients(mlp, problem, {.kind = kind});
+      expect_autograds_gradients(mlp, problem, {.kind = kind, .smoothing = 0.1, .weight = 12});
+      expect_autograds_gradients(mlp, problem, {.kind = kind, .class_weights = weights});
+      expect_autograds_gradients(mlp, problem,
+                                 {.kind = kind,
+                                  .class_weights = weights,
+                                  .partner_labels = problem.partners,
+                                  .own_share = 0.7});
+    }
+  }
+}
+
+// The course's formulas, written out: output error (a - y) σ'(z), summed over the batch.
+TEST(Loss, SquaredErrorOfASigmoidOutputIsTheCoursesGradient) {
+  Mlp mlp({6, 4, 3}, Activation::kSigmoid, 3, OutputActivation::kSigmoid);
+  const Problem problem = random_problem(7, 6, 3);
+  const double samples = 7;
+  const auto pass =
+      mlp.backward(problem.x, problem.labels, {.kind = LossKind::kSquaredError, .weight = samples});
+  const auto& [weights, biases] = mlp.layers();
+  at::Tensor nabla_w0 = at::zeros({6, 4}), nabla_b1 = at::zeros({3});
+  double loss = 0;
+  for (std::int64_t i = 0; i < 7; ++i) {
+    const at::Tensor z0 = weights[0].t().mv(problem.x[i]) + biases[0];
+    const at::Tensor z1 = weights[1].t().mv(at::sigmoid(z0)) + biases[1];
+    const at::Tensor a = at::sigmoid(z1);
+    at::Tensor y = at::zeros({3});
+    y[problem.labels[i].item<std::int64_t>()] = 1;
+    const at::Tensor d1 = (a - y) * sigmoid_prime(z1);
+    const at::Tensor d0 = weights[1].mv(d1) * sigmoid_prime(z0);
+    nabla_b1 += d1;
+    nabla_w0 += at::outer(problem.x[i], d0);
+    loss += 0.5 * (a - y).square().sum().item<double>();
+  }
+  EXPECT_NEAR(pass.loss.item<double>(), loss / samples, 1e-6);
+  EXPECT_LE(relative_difference(weights[0].grad(), nabla_w0), 1e-5);
+  EXPECT_LE(relative_difference(biases[1].grad(), nabla_b1), 1e-5);
+}
+
+TEST(Loss, ASigmoidOutputGivesActivationsAndTheirFractionsAsProbabilities) {
+  const Mlp mlp({6, 4, 3}, Activation::kSigmoid, 3, OutputActivation::kSigmoid);
+  const at::Tensor x = random_problem(5, 6, 3).x;
+  const at::Tensor logits = mlp.forward(x), a = at::sigmoid(output_of(mlp, x));
+  EXPECT_TRUE(at::allclose(mlp.activated(logits), a, 1e-5, 1e-7));
+  EXPECT_TRUE(at::allclose(logits.softmax(1), a / a.sum(1, true), 1e-5, 1e-7));
+  const Mlp plain({6, 4, 3}, Activation::kSigmoid, 3);
+  EXPECT_TRUE(at::equal(plain.activated(plain.forward(x)), plain.forward(x).softmax(1)));
+}
+
+// Where sigmoid is 0 or 1 in float32, classes keep their order and nothing is NaN.
+TEST(Loss, LogitsOfASigmoidOutputAreSafeForLargeNumbers) {
+  Mlp mlp({1, 4}, Activation::kSigmoid, 3, OutputActivation::kSigmoid);
+  mlp.layers().weights[0].copy_(at::tensor({-300.0F, -200.0F, 30.0F, 60.0F}).view({1, 4}));
+  const at::Tensor logits = mlp.forward(at::ones({1, 1}));
+  EXPECT_TRUE(logits.isfinite().all().item<bool>());
+  EXPECT_TRUE(at::equal(logits.argsort(/*dim=*/1, /*descending=*/false)[0], at::arange(4)));
+  EXPECT_TRUE(logits.softmax(1).isfinite().all().item<bool>());
+}
+
+TEST(Loss, ANetworkOfAutogradLearnsFromTheSquaredErrorToo) {
+  const ModelInput input{.image = {8, 8, 1}, .classes = 3};
+  const auto model = make_model("cnn:4,8", input, 1);
+  at::manual_seed(2);
+  const at::Tensor x = at::rand({6, 1, 8, 8}), labels = at::arange(6).remainder(3);
+  const auto pass = model->backward(x, labels, {.kind = LossKind::kSquaredError});
+  const at::Tensor target = smoothed_onehot(labels, pass.logits, 0);
+  EXPECT_NEAR(pass.loss.item<double>(),
+              0.5 * (pass.logits.softmax(1) - target).square().sum(1).mean().item<double>(), 1e-6);
+  for (const NamedTensor& p : model->parameters()) {
+    EXPECT_TRUE(p.tensor.grad().defined()) << p.name;
+  }
+}
+
+TEST(Loss, OfValidationIsTheSameFormula) {
+  const Mlp mlp({6, 3}, Activation::kSigmoid, 3, OutputActivation::kSigmoid);
+  const Problem problem = random_problem(4, 6, 3);
+  const at::Tensor logits = mlp.forward(problem.x), logs = logits.log_softmax(1);
+  const at::Tensor squared =
+      losses_of_samples(LossKind::kSquaredError, mlp, logits, logs, problem.labels);
+  EXPECT_EQ(squared.sizes(), at::IntArrayRef({4}));
+  const at::Tensor z = output_of(mlp, problem.x);
+  EXPECT_NEAR(
+      squared.mean().item<double>(),
+      defined_loss(mlp, z, problem.labels, {.kind = LossKind::kSquaredError}).item<double>(), 1e-6);
+  const at::Tensor entropy =
+      losses_of_samples(LossKind::kCrossEntropy, mlp, logits, logs, problem.labels);
+  EXPECT_NEAR(entropy.mean().item<double>(),
+              defined_loss(mlp, z, problem.labels, {}).item<double>(), 1e-5);
+}
+
+TEST(Loss, NamesAreRead) {
+  EXPECT_EQ(parse_loss_kind("mse"), LossKind::kSquaredError);
+  EXPECT_EQ(parse_loss_kind("cross-entropy"), LossKind::kCrossEntropy);
+  EXPECT_THROW((void)parse_loss_kind("hinge"), Error);
+}
+
+}  // namespace
+}  // namespace stoker
