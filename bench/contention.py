@@ -10,9 +10,11 @@ round in another order; cells are medians. Prints a Markdown table.
 
 import argparse
 import csv
+import ctypes
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -51,6 +53,11 @@ def python(options, spins):
                           json.dumps(settings)], spins))
 
 
+def die_with_parent():
+    """A loop must not outlive a killed test: PR_SET_PDEATHSIG is 1."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class BusyLoops:
     """In sessions of their own, as other users' work is."""
 
@@ -58,7 +65,7 @@ class BusyLoops:
         self.count = count
 
     def __enter__(self):
-        self.loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
+        self.loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True, preexec_fn=die_with_parent)
                       for _ in range(self.count)]
 
     def __exit__(self, *_):

@@ -5,8 +5,10 @@ Run by ctest, alone, with the program's path as STOKER. Needs Fashion-MNIST.
 """
 
 import csv
+import ctypes
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +31,11 @@ def environment(**settings):
     return {**plain, **settings}
 
 
+def die_with_parent():
+    """A loop must not outlive a killed test: PR_SET_PDEATHSIG is 1."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class BusyLoops:
     """Processes that need a CPU each, in sessions of their own: the scheduler treats them as other users' work."""
 
@@ -36,7 +43,7 @@ class BusyLoops:
         self.count = count
 
     def __enter__(self):
-        self.loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
+        self.loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True, preexec_fn=die_with_parent)
                       for _ in range(self.count)]
 
     def __exit__(self, *_):
