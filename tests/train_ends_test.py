@@ -91,7 +91,8 @@ class Validation(Photographs):
         self.assertFalse((self.output / "broken" / "results.csv").exists())
         self.refused("train", "--resume", self.output / "broken", words=[str(self.image)])
         self.image.write_bytes(self.whole)
-        done = self.must("train", "--resume", self.output / "broken")
+        self.refused("train", "--resume", self.output / "broken", words=[self.image.name, "--accept-changed-data"])
+        done = self.must("train", "--resume", self.output / "broken", "--accept-changed-data")
         self.assertIn("validation of epoch 1, step 5", done.stdout)
         for which in ("last", "best"):
             self.assertEqual(*((self.output / name / "weights" / f"{which}.safetensors").read_bytes()

@@ -29,7 +29,8 @@ const std::vector<Recipe>& recipes() {
        "batches of 8, the rate times 0.1 after 6 epochs and then every 7, batch norms in training "
        "mode",
        kPlates + "decay-first-epochs: 6\n"
-                 "freeze-norms: false\n"},
+                 "freeze-norms: false\n"
+                 "exact-decode: true\n"},
       {"plates-fast",
        "the same with frozen batch norms, so that features of validation images are computed once, "
        "and the rate times 0.1 every 7 epochs",
