@@ -201,7 +201,7 @@ class Idx(Case):
         (folder / "args.yaml").write_text("\n".join(old) + "\n", encoding="utf-8")
         shutil.rmtree(folder / "checkpoints")
         (folder / "checkpoints").mkdir()
-        for name in ("results.csv", "run.json"):
+        for name in ("results.csv", "run.json", "data_identity.tsv.gz"):
             (folder / name).unlink()
         log = must("train", "--resume", folder)
         self.assertIn("60000 samples to train, 10000 to validate", log)
