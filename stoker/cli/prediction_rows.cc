@@ -87,12 +87,14 @@ std::string PredictionRows::header() const {
   if (options_.top_k == 0) {
     for (const std::string& name : class_names_) line += "," + csv_field(name);
   }
-  return line + "\n";
+  return line + ",error\n";
 }
 
 std::string PredictionRows::row(const Prediction& prediction) {
   if (options_.format == RowFormat::kJsonLines) return json_row(prediction);
-  if (options_.format == RowFormat::kSubmission) return submission_row(prediction);
+  if (options_.format == RowFormat::kSubmission) {
+    return submission_row(prediction.sample, submission_label(prediction));
+  }
   std::string line = csv_field(prediction.sample);
   for (std::size_t i = 0; i < std::max<std::size_t>(1, options_.top_k); ++i) {
     const std::size_t c = prediction.ranked[i];
@@ -101,7 +103,21 @@ std::string PredictionRows::row(const Prediction& prediction) {
   if (options_.top_k == 0) {
     for (const float p : prediction.probabilities) line += fmt::format(",{:.6f}", p);
   }
-  return line + "\n";
+  return line + ",\n";
+}
+
+std::string PredictionRows::error_row(const std::string& sample, const std::string& reason) {
+  switch (options_.format) {
+    case RowFormat::kJsonLines:
+      return json_text({{"sample", sample}, {"error", reason}}) + "\n";
+    case RowFormat::kSubmission:
+      return submission_row(sample, "");
+    case RowFormat::kCsv:
+      break;
+  }
+  const std::size_t more =
+      options_.top_k == 0 ? class_names_.size() : 2 * (options_.top_k - 1);  // after the first two
+  return fmt::format("{}{},{}\n", csv_field(sample), std::string(2 + more, ','), csv_field(reason));
 }
 
 std::string PredictionRows::json_row(const Prediction& prediction) const {
@@ -115,17 +131,19 @@ std::string PredictionRows::json_row(const Prediction& prediction) const {
   return json_text(json) + "\n";
 }
 
-std::string PredictionRows::submission_row(const Prediction& prediction) {
-  std::string id = id_of(prediction.sample, options_.id);
+std::string PredictionRows::submission_label(const Prediction& prediction) const {
+  if (options_.positive.empty()) return csv_field(class_names_[prediction.ranked.front()]);
+  return fmt::format("{:.6f}", prediction.probabilities[positive_]);
+}
+
+std::string PredictionRows::submission_row(const std::string& sample, const std::string& label) {
+  std::string id = id_of(sample, options_.id);
   if (!ids_.insert(id).second) {
     throw Error({.what = "two images would have the same id in the submission",
-                 .path = prediction.sample,
+                 .path = sample,
                  .found = fmt::format("\"{}\" again", id),
                  .hint = "Use --id name or --id path."});
   }
-  const std::string label = options_.positive.empty()
-                                ? csv_field(class_names_[prediction.ranked.front()])
-                                : fmt::format("{:.6f}", prediction.probabilities[positive_]);
   return fmt::format("{},{}\n", csv_field(id), label);
 }
 

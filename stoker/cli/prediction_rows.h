@@ -46,10 +46,13 @@ class PredictionRows {
   [[nodiscard]] std::string header() const;
   // With its end. Throws Error where a submission would have the same id twice.
   [[nodiscard]] std::string row(const Prediction& prediction);
+  // The row of a sample that could not be read: without class and probabilities.
+  [[nodiscard]] std::string error_row(const std::string& sample, const std::string& reason);
 
  private:
   [[nodiscard]] std::string json_row(const Prediction& prediction) const;
-  [[nodiscard]] std::string submission_row(const Prediction& prediction);
+  [[nodiscard]] std::string submission_row(const std::string& sample, const std::string& label);
+  [[nodiscard]] std::string submission_label(const Prediction& prediction) const;
 
   const std::vector<std::string>& class_names_;
   RowOptions options_;

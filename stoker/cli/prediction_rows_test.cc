@@ -22,11 +22,11 @@ std::string message_of(const RowOptions& options) {
 
 TEST(PredictionRows, TheTableHasAllClassesOrTheMostProbable) {
   PredictionRows all(kClasses, {});
-  EXPECT_EQ(all.header(), "sample,class,probability,cleaned,dirty\n");
-  EXPECT_EQ(all.row({"a,b.jpg", kDirty}), "\"a,b.jpg\",dirty,0.750000,0.250000,0.750000\n");
+  EXPECT_EQ(all.header(), "sample,class,probability,cleaned,dirty,error\n");
+  EXPECT_EQ(all.row({"a,b.jpg", kDirty}), "\"a,b.jpg\",dirty,0.750000,0.250000,0.750000,\n");
   PredictionRows two(kClasses, {.top_k = 9});
-  EXPECT_EQ(two.header(), "sample,class,probability,class2,probability2\n");
-  EXPECT_EQ(two.row({"a", kEven}), "a,cleaned,0.500000,dirty,0.500000\n");
+  EXPECT_EQ(two.header(), "sample,class,probability,class2,probability2,error\n");
+  EXPECT_EQ(two.row({"a", kEven}), "a,cleaned,0.500000,dirty,0.500000,\n");
 }
 
 TEST(PredictionRows, AJsonLineHasAProbabilityForEveryClass) {
@@ -59,6 +59,17 @@ TEST(PredictionRows, ASubmissionRefusesTheSameIdTwice) {
   PredictionRows rows(kClasses, {.format = RowFormat::kSubmission});
   EXPECT_EQ(rows.row({"a/1.jpg", kDirty}), "1,dirty\n");
   EXPECT_THROW(static_cast<void>(rows.row({"b/1.jpg", kDirty})), Error);
+}
+
+TEST(PredictionRows, ASampleThatCannotBeReadHasARowWithTheReason) {
+  PredictionRows all(kClasses, {}), one(kClasses, {.top_k = 1}), two(kClasses, {.top_k = 2});
+  EXPECT_EQ(all.error_row("a.jpg", "cut, early"), "a.jpg,,,,,\"cut, early\"\n");
+  EXPECT_EQ(one.error_row("a.jpg", "cut"), "a.jpg,,,cut\n");
+  EXPECT_EQ(two.error_row("a.jpg", "cut"), "a.jpg,,,,,cut\n");
+  PredictionRows lines(kClasses, {.format = RowFormat::kJsonLines});
+  EXPECT_EQ(lines.error_row("a.jpg", "cut"), "{\"sample\":\"a.jpg\",\"error\":\"cut\"}\n");
+  PredictionRows submission(kClasses, {.format = RowFormat::kSubmission});
+  EXPECT_EQ(submission.error_row("test/0001.jpg", "cut"), "0001,\n");
 }
 
 TEST(PredictionRows, OptionsThatDoNotFitAreRefused) {

@@ -1,6 +1,6 @@
-// Samples that could not be made and were replaced: gathered from workers in any order, told to the
-// reader in the order of the batches, so that what it sees, and when too many are too many, does
-// not depend on timing.
+// Samples that could not be made and were replaced or left out: gathered from workers in any order,
+// told to the reader in the order of the batches, so that what it sees, and when too many are too
+// many, does not depend on timing.
 //
 // note() by any number of threads; collect() and list() by the reader.
 #pragma once
@@ -20,6 +20,7 @@ namespace stoker {
 enum class OnError : std::uint8_t {
   kStop,  // the run ends with the first sample that cannot be made
   kSkip,  // it is replaced by the sample at the next position
+  kOmit,  // its place stays, black and without a class, for readers who look at faults()
 };
 
 struct SampleFault {

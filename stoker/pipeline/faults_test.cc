@@ -105,6 +105,26 @@ TEST(Faults, NothingButBadSamplesIsAnErrorNotALoop) {
   EXPECT_THROW(take_all(std::make_shared<Damaged>(all), 2, 1000), SampleError);
 }
 
+TEST(Faults, AnOmittedSampleLeavesItsPlaceEmpty) {
+  std::set<std::uint64_t> all;
+  for (std::uint64_t i = 0; i < 100; ++i) all.insert(i);
+  for (const std::set<std::uint64_t>& bad : {std::set<std::uint64_t>{3, 50}, all}) {
+    Feed feed(std::make_shared<Damaged>(bad), Policy(),
+              {.workers = 2, .batch_size = 8, .shuffle = false, .on_error = OnError::kOmit});
+    std::uint64_t index = 0;
+    while (const auto batch = feed.next()) {
+      for (std::size_t i = 0; i < batch->indices().size(); ++i, ++index) {
+        EXPECT_EQ(batch->indices()[i], index);
+        EXPECT_EQ(batch->labels()[i] == -1, bad.contains(index));
+      }
+    }
+    EXPECT_EQ(index, 100U);
+    std::set<std::uint64_t> faulty;
+    for (const SampleFault& fault : feed.faults()) faulty.insert(fault.index);
+    EXPECT_EQ(faulty, bad);
+  }
+}
+
 TEST(Faults, AreWrittenAsCsv) {
   EXPECT_EQ(faults_as_csv({{.index = 1, .name = "a,\"b\".jpg", .reason = "cut", .place = {0, 7}}}),
             "sample,reason,epoch,position\n\"a,\"\"b\"\".jpg\",\"cut\",1,7\n");

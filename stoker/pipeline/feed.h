@@ -64,7 +64,7 @@ struct FeedOptions {
   bool isolate = false;
   IsolationLimits isolation = {};
   OnError on_error = OnError::kStop;
-  std::uint64_t max_errors = 100;  // with kSkip: more different samples end the run all the same
+  std::uint64_t max_errors = 100;  // unless kStop: more different samples end the run all the same
   // Called, from a thread of its own, for a sample that takes longer than this; 0: nobody looks.
   std::chrono::milliseconds stall_limit{0};
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
@@ -102,7 +102,7 @@ class Feed {
   [[nodiscard]] std::optional<Batch> next();
 
   [[nodiscard]] FeedStats stats() const;
-  // Samples that were replaced (kSkip) in the batches given so far, in their order.
+  // Samples that were replaced or left out (on_error) in the batches given so far, in their order.
   [[nodiscard]] const std::vector<SampleFault>& faults() const noexcept { return faults_.list(); }
   [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
   [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }

@@ -26,7 +26,7 @@ std::span<const float> floats_of(const at::Tensor& tensor) {
 struct PredictedRows {
   at::Tensor logs, losses, labels;
   std::uint64_t first = 0;
-  std::vector<SampleFault> skipped = {};  // of these: their rows are other samples'
+  std::vector<SampleFault> skipped = {};  // of these: their rows mean nothing
 };
 
 PredictedRows predicted_rows(LossKind loss, const Model& model, const at::Tensor& logits,
@@ -109,14 +109,16 @@ class View {
  private:
   static FeedOptions feed_options(const Model& model, const EvaluateOptions& options,
                                   std::size_t number, const Group* group) {
-    FeedOptions feed{.workers = options.workers,
-                     .batch_size = options.batch_size,
-                     .shuffle = false,
-                     .seed = number,  // so that views differ where their policies do not
-                     .normalisation = options.normalisation,
-                     .isolate = options.isolate,
-                     .on_error = options.on_error,
-                     .max_errors = options.max_errors};
+    FeedOptions feed{
+        .workers = options.workers,
+        .batch_size = options.batch_size,
+        .shuffle = false,
+        .seed = number,  // so that views differ where their policies do not
+        .normalisation = options.normalisation,
+        .isolate = options.isolate,
+        // Another sample in its place would be computed in vain.
+        .on_error = options.on_error == OnError::kStop ? OnError::kStop : OnError::kOmit,
+        .max_errors = options.max_errors};
     if (group != nullptr) {
       feed.rank = static_cast<std::uint32_t>(group->rank());
       feed.ranks = static_cast<std::uint32_t>(group->ranks());

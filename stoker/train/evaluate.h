@@ -30,9 +30,9 @@ struct EvaluateOptions {
   // the loss is the cross entropy.
   std::vector<Policy> more_views = {};
   bool isolate = false;  // samples are made in locked-down processes
-  // With kSkip, samples that cannot be made have no predictions and are in no figure.
+  // Unless kStop, samples that cannot be made have no predictions and are in no figure.
   OnError on_error = OnError::kStop;
-  std::uint64_t max_errors = 100;  // with kSkip: more throw TooManyFaults
+  std::uint64_t max_errors = 100;  // unless kStop: more throw TooManyFaults
 };
 
 // On the CPU; valid during the call.

@@ -1,5 +1,7 @@
 #include "stoker/pipeline/detail/jobs.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "stoker/pipeline/feed.h"
@@ -34,20 +36,36 @@ std::optional<Job> JobList::next() {
 }
 
 bool JobList::try_another(Job& job, std::string reason) {
+  if (work_.on_error == OnError::kOmit) {
+    note_fault(job, std::move(reason));
+    leave_empty(job);
+    return false;
+  }
   const bool give_up = work_.on_error == OnError::kStop || job.tries == kMostReplacements ||
                        job.tries + 1 == work_.order.size();
   if (give_up) {
     note_error(job, reason);
     return false;
   }
-  work_.faults.note(job.run.batch, {.index = job.index,
-                                    .name = work_.source.sample_name(job.index),
-                                    .reason = std::move(reason),
-                                    .place = place_of(job)});
+  note_fault(job, std::move(reason));
   ++job.tries;
   job.tried_position = (job.tried_position + 1) % work_.order.size();
   job.index = order_.sample_at(job.run.epoch, job.tried_position);
   return true;
+}
+
+void JobList::note_fault(const Job& job, std::string reason) {
+  work_.faults.note(job.run.batch, {.index = job.index,
+                                    .name = work_.source.sample_name(job.index),
+                                    .reason = std::move(reason),
+                                    .place = place_of(job)});
+}
+
+void JobList::leave_empty(const Job& job) {
+  const Ring::Place place = work_.ring.place(job.run, job.place);
+  std::ranges::fill(place.pixels, std::byte{0});
+  *place.label = -1;
+  *place.index = job.index;
 }
 
 Cursor JobList::place_of(const Job& job) const {

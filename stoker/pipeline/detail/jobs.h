@@ -42,10 +42,12 @@ class JobList {
 
   // The sample could not be made. True: it is noted, and the job is now to make the sample at the
   // next position of the same order; which that is follows from the data alone. False: the place
-  // carries an error that the reader will see.
+  // is done. It is empty (kOmit), or carries an error that the reader will see.
   [[nodiscard]] bool try_another(Job& job, std::string reason);
 
  private:
+  void note_fault(const Job& job, std::string reason);
+  void leave_empty(const Job& job);
   void note_error(const Job& job, const std::string& reason);
   // In the run, for messages.
   [[nodiscard]] Cursor place_of(const Job& job) const;
