@@ -16,7 +16,7 @@
 // it views is.
 //
 // Contents are digested while all images and arrays together have at most `content_bytes`: the
-// default of 256 MB takes 0.1 s where the files are in memory and 2 s from a disk of 128 MB/s.
+// default of 256 MB bounds the time.
 // Above, an image that is replaced by one of the same size is not seen. Digests of shards come from
 // their manifest at any size. Sizes of up to 100,000 images are asked for anew; beyond, those of
 // the kept listing count (listing_cache.h), which misses files that are rewritten in place.

@@ -1,4 +1,4 @@
-// A DataIdentity as a file of a run's folder: its text, gzipped (a million images take some 10 MB).
+// A DataIdentity as a file of a run's folder: its text, gzipped.
 // Written as a whole or not at all.
 #pragma once
 

@@ -36,28 +36,53 @@ std::size_t first_scan(std::string_view text) {
 
 struct Signature {
   std::size_t at;
-  std::string_view bytes;
-  std::string_view name;
+  std::string_view bytes, name;
 };
-
-// Formats that people take for pictures, or save in place of one.
-constexpr Signature kSignatures[] = {
-    {0, "GIF8"sv, "a GIF image"},
-    {0, "BM"sv, "a BMP image"},
+constexpr Signature kImages[] = {
+    {0, "GIF87a"sv, "a GIF image"},
+    {0, "GIF89a"sv, "a GIF image"},
     {0, "II*\0"sv, "a TIFF image"},
     {0, "MM\0*"sv, "a TIFF image"},
+    {0, "II+\0"sv, "a TIFF image"},
     {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftyphei"sv, "a HEIC image"},
+    {4, "ftypheic"sv, "a HEIC image"},
+    {4, "ftypheix"sv, "a HEIC image"},
     {4, "ftypmif1"sv, "a HEIC image"},
     {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
-    {0, "\xFF\x0A"sv, "a JPEG XL image"},
+    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
     {0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
-    {0, "8BPS"sv, "a Photoshop file"},
+    {0, "8BPS\0\x01"sv, "a Photoshop file"},
+    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR image"},
+};
+
+// Two letters begin many a text; the header's reserved bytes are zero, its length below 256.
+bool is_bmp(std::string_view text) {
+  return text.size() >= 18 && text.starts_with("BM") && text.substr(6, 4) == "\0\0\0\0"sv &&
+         text.substr(15, 3) == "\0\0\0"sv;
+}
+
+// What people save in place of an image, and formats whose first bytes alone say little.
+constexpr Signature kOthers[] = {
+    {0, "BM"sv, "a BMP image"},
+    {0, "\xFF\x0A"sv, "a JPEG XL image"},
     {0, "%PDF"sv, "a PDF file"},
     {0, "PK\x03\x04"sv, "a ZIP archive"},
     {0, "\x1F\x8B"sv, "a gzip file"},
     {0, "version https://git-lfs"sv, "a Git LFS pointer instead of the file"},
 };
+
+std::string_view named_by(std::span<const Signature> signatures, std::string_view text) {
+  for (const Signature& signature : signatures) {
+    if (text.size() < signature.at) continue;
+    if (text.substr(signature.at).starts_with(signature.bytes)) return signature.name;
+  }
+  return "";
+}
+
+// An image of a format that is not read here.
+std::string_view other_image(std::string_view text) {
+  return is_bmp(text) ? "a BMP image" : named_by(kImages, text);
+}
 
 bool starts_with_word(std::string_view text, std::string_view word) {
   if (text.size() < word.size()) return false;
@@ -90,16 +115,28 @@ bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format) {
   return false;
 }
 
+std::string_view image_signature(std::span<const std::byte> bytes) {
+  if (const auto format = sniff_format(bytes)) {
+    switch (*format) {
+      case ImageFormat::kJpeg:
+        return "a JPEG image";
+      case ImageFormat::kPng:
+        return "a PNG image";
+      case ImageFormat::kWebp:
+        return "a WebP image";
+    }
+  }
+  return other_image(text_of(bytes));
+}
+
 std::string describe_content(std::span<const std::byte> bytes) {
   const std::string_view text = text_of(bytes);
   if (text.empty()) return "an empty file";
   if (std::all_of(text.begin(), text.end(), [](char c) { return c == '\0'; })) {
     return "zero bytes only";
   }
-  for (const Signature& signature : kSignatures) {
-    if (text.substr(std::min(signature.at, text.size())).starts_with(signature.bytes)) {
-      return std::string(signature.name);
-    }
+  for (const std::string_view name : {other_image(text), named_by(kOthers, text)}) {
+    if (!name.empty()) return std::string(name);
   }
   if (is_html(text.substr(0, 1024))) return "an HTML page, such as a failed download leaves";
   return "";

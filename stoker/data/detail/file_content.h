@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "stoker/image/decode.h"
 
@@ -12,6 +13,9 @@ namespace stoker::detail {
 // Whether the end of the file is missing: no end marker of a JPEG, no last chunk of a PNG, fewer
 // bytes than a WebP file names.
 [[nodiscard]] bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format);
+
+// "a TIFF image" …, by the first 32 bytes; "" where they are of no image. Also of JPEG, PNG, WebP.
+[[nodiscard]] std::string_view image_signature(std::span<const std::byte> bytes);
 
 // "a GIF image", "an HTML page", "zero bytes only", …; empty where nothing is recognised.
 [[nodiscard]] std::string describe_content(std::span<const std::byte> bytes);

@@ -8,13 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stoker/data/detail/file_content.h"
 #include "stoker/data/detail/letters.h"
-#include "stoker/image/decode.h"
 
 namespace stoker::detail {
 namespace {
-
-using namespace std::string_view_literals;
 
 constexpr std::string_view kUnsupported = "unsupported image (";
 constexpr std::string_view kMisnamed = "image without its extension (";
@@ -38,33 +36,6 @@ constexpr std::array kOthers = std::to_array<std::string_view>(
      ".yml",    ".zip",    ".zst"});
 static_assert(std::ranges::is_sorted(kImages) && std::ranges::is_sorted(kOthers));
 
-struct Signature {
-  std::size_t at;
-  std::string_view bytes, name;
-};
-constexpr Signature kSignatures[] = {
-    {0, "GIF87a"sv, "a GIF image"},
-    {0, "GIF89a"sv, "a GIF image"},
-    {0, "II*\0"sv, "a TIFF image"},
-    {0, "MM\0*"sv, "a TIFF image"},
-    {0, "II+\0"sv, "a TIFF image"},
-    {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftypheic"sv, "a HEIC image"},
-    {4, "ftypheix"sv, "a HEIC image"},
-    {4, "ftypmif1"sv, "a HEIC image"},
-    {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
-    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
-    {0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
-    {0, "8BPS\0\x01"sv, "a Photoshop file"},
-    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR image"},
-};
-
-// Two letters begin many a text; the header's reserved bytes are zero, its length below 256.
-bool is_bmp(std::string_view text) {
-  return text.size() >= 18 && text.starts_with("BM") && text.substr(6, 4) == "\0\0\0\0"sv &&
-         text.substr(15, 3) == "\0\0\0"sv;
-}
-
 // The first bytes; empty where it cannot be read.
 std::string first_bytes(int folder, const char* name) {
   // O_NONBLOCK: a pipe has no bytes to wait for.
@@ -78,26 +49,6 @@ std::string first_bytes(int folder, const char* name) {
 }
 
 }  // namespace
-
-std::string_view image_signature(std::span<const std::byte> bytes) {
-  if (const auto format = sniff_format(bytes)) {
-    switch (*format) {
-      case ImageFormat::kJpeg:
-        return "a JPEG image";
-      case ImageFormat::kPng:
-        return "a PNG image";
-      case ImageFormat::kWebp:
-        return "a WebP image";
-    }
-  }
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (is_bmp(text)) return "a BMP image";
-  for (const Signature& signature : kSignatures) {
-    if (text.size() < signature.at) continue;
-    if (text.substr(signature.at).starts_with(signature.bytes)) return signature.name;
-  }
-  return "";
-}
 
 std::string UnknownFiles::reason(int folder, const char* name) {
   const std::string_view text = name;

@@ -3,16 +3,11 @@
 // known; else the first bytes do.
 #pragma once
 
-#include <cstddef>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace stoker::detail {
-
-// "a TIFF image" …, by the first 32 bytes; "" where they are of no image. Also of JPEG, PNG, WebP.
-[[nodiscard]] std::string_view image_signature(std::span<const std::byte> bytes);
 
 // Gives reasons why files are left out of a listing. One thread.
 class UnknownFiles {
