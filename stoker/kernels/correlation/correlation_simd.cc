@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <type_traits>
+
 #include "stoker/kernels/correlation/detail/direct.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -193,26 +196,29 @@ HWY_INLINE void block(const DirectTile<T, Out>& tile, int y, std::ptrdiff_t x) {
   }
 }
 
-// All columns of kOuts rows; the last block overlaps the one before.
+// All columns of kOuts rows; the last block overlaps the one before. Not inlined, and with one call
+// of block(): each copy of an unrolled block costs the compiler seconds.
 template <int kOuts, int kWide, int kKernels, int kSize, int kColumns, class T, class Out>
-HWY_INLINE void rows_at(const DirectTile<T, Out>& tile, int y) {
+HWY_NOINLINE void rows_at(const DirectTile<T, Out>& tile, int y) {
   const std::ptrdiff_t step = kWide * static_cast<std::ptrdiff_t>(hn::Lanes(Tag<T>()));
   const std::ptrdiff_t last = tile.columns - step;
-  for (std::ptrdiff_t x = 0; x < last; x += step) {
+  for (std::ptrdiff_t x = 0;; x = std::min(x + step, last)) {
     block<kOuts, kWide, kKernels, kSize, kColumns>(tile, y, x);
+    if (x == last) return;
   }
-  block<kOuts, kWide, kKernels, kSize, kColumns>(tile, y, last);
 }
 
 template <int kWide, int kKernels, int kSize, int kColumns, class T, class Out>
-HWY_NOINLINE void all_rows(const DirectTile<T, Out>& tile) {
+HWY_INLINE void all_rows(const DirectTile<T, Out>& tile) {
   if (tile.rows < kRows) {
     for (int y = 0; y < tile.rows; ++y) rows_at<1, kWide, kKernels, 0, 0>(tile, y);
     return;
   }
   const int last = tile.rows - kRows;
-  for (int y = 0; y < last; y += kRows) rows_at<kRows, kWide, kKernels, kSize, kColumns>(tile, y);
-  rows_at<kRows, kWide, kKernels, kSize, kColumns>(tile, last);
+  for (int y = 0;; y = std::min(y + kRows, last)) {
+    rows_at<kRows, kWide, kKernels, kSize, kColumns>(tile, y);
+    if (y == last) return;
+  }
 }
 
 // Square kernels of 3, 5 and 7 are unrolled. For those two vectors side by side are enough: more
