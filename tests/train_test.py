@@ -355,7 +355,7 @@ class Photographs(Case):
         best = self.output / "plates" / "weights" / "best.safetensors"
         # Without classes, for prediction: the folder of the competition, and one picture.
         table = must("predict", PLATES / "test", "--weights", best).stdout.splitlines()
-        self.assertEqual(table[0], "sample,class,probability,cleaned,dirty")
+        self.assertEqual(table[0], "sample,class,probability,cleaned,dirty,error")
         self.assertEqual(len(table), 745)
         picture = sorted((PLATES / "test").iterdir())[7]
         self.assertEqual(must("predict", picture, "--weights", best).stdout.splitlines()[1], table[8])
@@ -404,7 +404,7 @@ class Photographs(Case):
         best = self.output / "recipe" / "weights" / "best.safetensors"
         sure = must("predict", PLATES / "train" / "dirty", "--weights", best, "--topk", "1", "--where", "p>=0.5",
                     "--grid", self.output / "grid.png").stdout.splitlines()
-        self.assertEqual(sure[0], "sample,class,probability")
+        self.assertEqual(sure[0], "sample,class,probability,error")
         self.assertEqual(len(sure), 21)
         self.assertTrue((self.output / "grid.png").read_bytes().startswith(b"\x89PNG"))
 
@@ -416,6 +416,57 @@ class Photographs(Case):
         for path in bad:
             path.write_bytes(path.read_bytes()[:2000])
         return folder, bad
+
+    def test_an_unreadable_image_has_a_row_with_the_reason(self):
+        self.train("whole-one")
+        best = self.output / "whole-one" / "weights" / "best.safetensors"
+        folder, bad = self.damaged("unreadable", 1)
+
+        def predicted(*extra):
+            done = run("predict", folder, "--weights", best, *extra)
+            return done, list(csv.DictReader(done.stdout.splitlines()))
+
+        whole = {row["sample"].removeprefix(str(PLATES / "train")): row
+                 for row in csv.DictReader(must("predict", PLATES / "train", "--weights", best).stdout.splitlines())}
+        done, rows_of = predicted()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 of 40 images could not be read", done.stderr)
+        self.assertEqual(len(rows_of), 40)
+        for row in rows_of:
+            if row["sample"] == str(bad[0]):
+                self.assertIn("the file is cut short", row["error"])
+                self.assertEqual((row["class"], row["dirty"]), ("", ""))
+            else:
+                expected = whole[row["sample"].removeprefix(str(folder))]
+                self.assertEqual({**row, "sample": ""}, {**expected, "sample": ""})
+        skipped, same = predicted("--on-error", "skip")
+        self.assertEqual((skipped.returncode, same), (0, rows_of))
+        lines = [json.loads(line) for line in predicted("--format", "jsonl")[0].stdout.splitlines()]
+        self.assertEqual([line["sample"] for line in lines if "error" in line], [str(bad[0])])
+        submission = predicted("--format", "submission", "--id", "path")[0].stdout.splitlines()
+        self.assertEqual([line for line in submission if line.endswith(",")], [f"{bad[0]},"])
+        self.assertNotIn(str(bad[0]), predicted("--where", "p<1.1")[0].stdout)
+        out = self.output / "rows.csv"
+        stopped = run("predict", folder, "--weights", best, "--on-error", "stop", "--out", out)
+        self.assertEqual(stopped.returncode, 1)
+        self.assertIn(str(bad[0]), stopped.stderr)
+        self.assertFalse(out.exists())
+
+    def test_eval_says_how_many_images_its_figures_have(self):
+        self.train("whole-two")
+        best = self.output / "whole-two" / "weights" / "best.safetensors"
+        folder, bad = self.damaged("figures", 2)
+        done = run("eval", folder, "--weights", best)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("samples    38 of 40: 2 could not be read", done.stdout)
+        self.assertIn(str(bad[1]), done.stderr)
+        found = json.loads(must("eval", folder, "--weights", best, "--json", "--on-error", "skip").stdout)
+        self.assertEqual((found["samples"], found["skipped"]), (38, 2))
+        for path in folder.glob("*/*.jpg"):
+            path.write_bytes(b"no image")
+        nothing = run("eval", folder, "--weights", best, "--on-error", "skip")
+        self.assertEqual(nothing.returncode, 1)
+        self.assertIn("none of the images could be read", nothing.stderr)
 
     def test_a_broken_picture_stops_the_run_with_its_name(self):
         folder, bad = self.damaged("broken", 1)

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
@@ -12,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stoker/cli/trainer_process.h"
 #include "stoker/core/error.h"
 
 namespace stoker {
@@ -49,8 +49,6 @@ int wait_for(pid_t child, const std::function<bool()>& stop) {
 }
 
 }  // namespace
-
-std::string program_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 int run_program(const std::vector<std::string>& arguments, const std::function<bool()>& stop) {
   std::vector<std::string> words = {program_path()};

@@ -8,9 +8,6 @@
 
 namespace stoker {
 
-// The file that this program was started from.
-[[nodiscard]] std::string program_path();
-
 // Runs the program with these arguments and waits for its end; its output to stdout goes nowhere.
 // While `stop` says a wish to stop, the child is asked once, by SIGUSR1. Returns the exit code, or
 // 128 and the number of the signal that ended it. Throws Error where it cannot be started.

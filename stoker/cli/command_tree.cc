@@ -1,5 +1,7 @@
 #include "stoker/cli/command_tree.h"
 
+#include <CLI/CLI.hpp>
+
 namespace stoker {
 namespace {
 
@@ -23,9 +25,7 @@ FlagInfo flag_info(const CLI::Option& option) {
   return info;
 }
 
-}  // namespace
-
-CommandInfo command_tree(const CLI::App& app) {
+CommandInfo tree_of(const CLI::App& app) {
   CommandInfo info{.name = app.get_name(),
                    .description = app.get_description(),
                    .footer = app.get_footer(),
@@ -42,9 +42,13 @@ CommandInfo command_tree(const CLI::App& app) {
     if (!flag.names.empty()) info.flags.push_back(std::move(flag));
   }
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    info.commands.push_back(command_tree(*command));
+    info.commands.push_back(tree_of(*command));
   }
   return info;
 }
+
+}  // namespace
+
+CommandInfo command_tree(const Command& command) { return tree_of(command.app()); }
 
 }  // namespace stoker

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "stoker/cli/command.h"
 
 namespace stoker {
 
@@ -24,6 +24,6 @@ struct CommandInfo {
   std::vector<CommandInfo> commands;
 };
 
-[[nodiscard]] CommandInfo command_tree(const CLI::App& app);
+[[nodiscard]] CommandInfo command_tree(const Command& command);
 
 }  // namespace stoker

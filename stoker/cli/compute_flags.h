@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "stoker/cli/command.h"
 
 namespace stoker {
 
@@ -12,7 +12,7 @@ struct ComputeFlags {
   int threads = 0;  // of LibTorch; 0: choose
   std::string device = "auto";
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
 };
 
 }  // namespace stoker

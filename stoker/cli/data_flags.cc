@@ -10,17 +10,13 @@
 
 namespace stoker {
 
-void DataFlags::add_to(CLI::App& command) {
-  command.add_option("--data", data, data_help())->required();
-  command.add_option("--split", split, "which part of it")
-      ->check(CLI::IsMember(split_names()))
-      ->capture_default_str();
-  command
-      .add_option("--aa", policy,
-                  "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
-                  "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`")
-      ->capture_default_str();
-  command.add_option("--seed", seed, "all randomness follows from it")->capture_default_str();
+void DataFlags::add_to(const Command& command) {
+  command.add_option("--data", data, data_help()).required();
+  command.add_option("--split", split, "which part of it").one_of(split_names());
+  command.add_option("--aa", policy,
+                     "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
+                     "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`");
+  command.add_option("--seed", seed, "all randomness follows from it");
   add_max_pixels_flag(command, limits);
   shards.add_to(command);
 }

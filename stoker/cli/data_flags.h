@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "stoker/augment/policy.h"
+#include "stoker/cli/command.h"
 #include "stoker/cli/shard_flags.h"
 #include "stoker/data/source.h"
 #include "stoker/pipeline/plan.h"
@@ -21,7 +20,7 @@ struct DataFlags {
   DecodeLimits limits;
   ShardFlags shards;
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   [[nodiscard]] std::shared_ptr<const Source> open() const;
   [[nodiscard]] Policy parse_policy() const;
 };

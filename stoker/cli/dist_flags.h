@@ -4,8 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/dist/launch.h"
 
 namespace stoker {
@@ -16,7 +15,7 @@ struct DistFlags {
   double timeout = 300;  // seconds
   bool sync_bn = false;
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   [[nodiscard]] std::chrono::milliseconds timeout_ms() const {
     return std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
   }

@@ -144,7 +144,7 @@ void complete_folds(const fs::path& folder) {
   fmt::print("{:13}  {}\n", "report", (folder / "report.html").string());
 }
 
-fs::path make_folds_folder(const CLI::App& command, const TrainFlags& flags,
+fs::path make_folds_folder(const Command& command, const TrainFlags& flags,
                            const std::string& default_name) {
   FlagValues values =
       given_values(command, {"config", "recipe", "resume", "output", "experiment", "fold"});

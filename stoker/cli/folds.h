@@ -10,8 +10,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/cli/train_flags.h"
 
 namespace stoker {
@@ -25,7 +24,7 @@ void complete_folds(const std::filesystem::path& folder);
 
 // Makes the folder, with the flags that are given; a new name from `default_name` where flags name
 // none. Throws Error where it is there already, unless with --resume auto.
-[[nodiscard]] std::filesystem::path make_folds_folder(const CLI::App& command,
+[[nodiscard]] std::filesystem::path make_folds_folder(const Command& command,
                                                       const TrainFlags& flags,
                                                       const std::string& default_name);
 

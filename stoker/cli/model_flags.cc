@@ -1,7 +1,12 @@
 #include "stoker/cli/model_flags.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
 #include <fmt/format.h>
 
+#include "stoker/cli/commands/commands.h"
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/place_model.h"
 #include "stoker/core/error.h"
@@ -40,39 +45,59 @@ EvaluationPart open_part(const ModelFlags& flags, const ModelCard& card) {
 
 }  // namespace
 
-void ModelFlags::add_to(CLI::App& command) {
-  command.add_option("data,--data", data, data_help())->required();
+void ModelFlags::add_to(const Command& command) {
+  command.add_option("data,--data", data, data_help()).required();
   command
       .add_option(
           "--weights", weights,
           "model file, e.g. runs/NAME/weights/best.safetensors; or others' weights, with --model")
-      ->required();
+      .required();
   published.add_to(command);
   command
       .add_option("--split", split,
                   "part of the data; not given: test, else val, else all. train and val of data "
                   "that a run divided are that run's")
-      ->check(CLI::IsMember(split_names()));
+      .one_of(split_names());
   command
       .add_option("-b,--batch-size", evaluate.batch_size,
                   "samples a batch; 0: 256 small pictures or 32 photographs")
-      ->check(CLI::Range(0, 1 << 24))
-      ->capture_default_str();
+      .between(0, 1 << 24);
   command
       .add_option("--tta", views,
                   "test-time augmentation: the mean over so many versions of each picture, the "
                   "picture itself and others made by --tta-aa")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  command
-      .add_option("--tta-aa", view_policy,
-                  "what makes the other versions; where it gives no size, after the usual framing")
-      ->capture_default_str();
+      .between(1, 100);
+  command.add_option(
+      "--tta-aa", view_policy,
+      "what makes the other versions; where it gives no size, after the usual framing");
   add_max_pixels_flag(command, limits);
   shards.add_to(command);
   command.add_flag("--isolate", evaluate.isolate,
                    "decode in locked-down processes, for files that are not trusted");
+  command
+      .add_option("--on-error", on_error,
+                  "unreadable images: report them and end with exit code 1; skip: report them, "
+                  "exit code 0; stop at the first")
+      .one_of({"report", "skip", "stop"});
   compute.add_to(command);
+}
+
+void UnreadableSamples::add(std::span<const SampleFault> faults) {
+  faults_.insert(faults_.end(), faults.begin(), faults.end());
+}
+
+void UnreadableSamples::end(const ModelFlags& flags, std::uint64_t samples) const {
+  if (faults_.empty()) return;
+  constexpr std::size_t kMostNamed = 5;
+  fmt::print(stderr, "stoker: {} of {} images could not be read:\n", faults_.size(), samples);
+  for (const SampleFault& fault : std::span(faults_).first(std::min(kMostNamed, faults_.size()))) {
+    fmt::print(stderr, "  {}: {}\n", fault.name, fault.reason);
+  }
+  if (faults_.size() > kMostNamed) {
+    fmt::print(stderr, "  and {} more; `stoker doctor {}` lists all\n", faults_.size() - kMostNamed,
+               flags.data);
+  }
+  if (flags.on_error != "skip") throw ExitRequest{1};
 }
 
 ModelAndData open_model_and_data(const ModelFlags& flags) {
@@ -90,6 +115,8 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
     check_class_names(card.class_names, opened.source->class_names(), flags.weights);
   }
   add_views(opened.options, flags);
+  opened.options.on_error = flags.on_error == "stop" ? OnError::kStop : OnError::kOmit;
+  opened.options.max_errors = std::numeric_limits<std::uint64_t>::max();
   std::uint32_t& batch = opened.options.batch_size;
   if (batch == 0) batch = default_evaluation_batch(card.input.image);
   const Placement placed = place_model(*opened.loaded.model, flags.compute, batch);

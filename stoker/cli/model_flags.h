@@ -1,11 +1,13 @@
 // Flags of the commands that use a trained model: which one, on which data, computed where.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/cli/compute_flags.h"
 #include "stoker/cli/published_flags.h"
 #include "stoker/cli/shard_flags.h"
@@ -24,9 +26,10 @@ struct ModelFlags {
   ShardFlags shards;
   ComputeFlags compute;
   EvaluateOptions evaluate = {.batch_size = 0};
+  std::string on_error = "report";
   bool needs_labels = true;  // false: data without classes will do
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
 };
 
 // A model ready to be asked about data that fits it.
@@ -40,5 +43,18 @@ struct ModelAndData {
 // Throws Error where shape or class names of the data are not the model's; class names that the
 // data lacks altogether only where labels are needed.
 [[nodiscard]] ModelAndData open_model_and_data(const ModelFlags& flags);
+
+// Samples that could not be read, as they are told at the end of a command.
+class UnreadableSamples {
+ public:
+  void add(std::span<const SampleFault> faults);
+  [[nodiscard]] const std::vector<SampleFault>& list() const noexcept { return faults_; }
+  // Names the first few on the screen, and throws ExitRequest unless the user skips them. Call it
+  // when all else is done.
+  void end(const ModelFlags& flags, std::uint64_t samples) const;
+
+ private:
+  std::vector<SampleFault> faults_;
+};
 
 }  // namespace stoker

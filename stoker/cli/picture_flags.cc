@@ -47,22 +47,21 @@ std::string data_help() {
       fmt::join(known_data_names(), ", "));
 }
 
-void add_max_pixels_flag(CLI::App& command, DecodeLimits& limits) {
+void add_max_pixels_flag(const Command& command, DecodeLimits& limits) {
   command.add_option("--max-pixels", limits.max_pixels, "larger pictures are errors")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->capture_default_str();
+      .between(std::int64_t{1}, std::int64_t{1} << 40);
 }
 
-void NormaliseFlags::add_to(CLI::App& command) {
+void NormaliseFlags::add_to(const Command& command) {
   command
       .add_option("--mean", mean,
                   "of a channel (all, or one each), in [0, 1]; not given: ImageNet's for colour, 0 "
                   "for grey")
-      ->expected(1, 3);
+      .values(1, 3);
   command
       .add_option("--std", deviation,
                   "deviation: pixels become (value - mean) / std; not given: ImageNet's, or 1")
-      ->expected(1, 3);
+      .values(1, 3);
 }
 
 void NormaliseFlags::resolve(int channels) {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/image/decode.h"
 #include "stoker/kernels/normalise/normalise.h"
 
@@ -16,14 +15,14 @@ namespace stoker {
 [[nodiscard]] std::string data_help();
 
 // --max-pixels
-void add_max_pixels_flag(CLI::App& command, DecodeLimits& limits);
+void add_max_pixels_flag(const Command& command, DecodeLimits& limits);
 
 // --mean and --std. Where they are not given: ImageNet's for pictures in colour, 0 and 1 for grey
 // ones.
 struct NormaliseFlags {
   std::vector<double> mean, deviation;
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   // Puts in what was not given; throws Error where what was given does not fit.
   void resolve(int channels);
   // After resolve(): a number for each of three channels.

@@ -53,19 +53,18 @@ ModelCard published_card(const PublishedFlags& flags) {
 
 }  // namespace
 
-void PublishedFlags::add_to(CLI::App& command) {
-  CLI::Option* network = command.add_option(
+void PublishedFlags::add_to(const Command& command) {
+  const Flag network = command.add_option(
       "--model", model,
       "network of weights that do not say it, such as torchvision's files, e.g. mobilenet_v2");
   command
       .add_option("--class-names", class_names,
                   "with --model: text file with a class a line; not given: numbers from 0")
-      ->needs(network);
+      .needs(network);
   command
       .add_option("--val-aa", framing,
                   "with --model: what gives pictures their size, e.g. \"resize_crop(232,224)\"")
-      ->needs(network)
-      ->capture_default_str();
+      .needs(network);
   command.add_flag("--allow-nonfinite", allow_nonfinite, "accept weights that are NaN or infinite");
 }
 

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/nn/model_file.h"
 
 namespace stoker {
@@ -16,7 +15,7 @@ struct PublishedFlags {
   std::string framing = "imagenet-eval";
   bool allow_nonfinite = false;
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   // A model file as it is; with --model, weights of any format that we read, normalised by
   // ImageNet's means. Throws Error where neither fits.
   [[nodiscard]] LoadedModel load(const std::string& weights) const;

@@ -11,7 +11,7 @@ namespace stoker {
 namespace {
 
 // Threads may differ as machines do.
-void check_same_settings(CLI::App& command, const TrainFlags& flags, const TrainSetup& setup,
+void check_same_settings(const Command& command, const TrainFlags& flags, const TrainSetup& setup,
                          Group& group) {
   FlagValues values = resolved_values(command, flags, setup, flags_without_effect_on_the_result());
   std::erase_if(values, [](const auto& value) { return value.first == "threads"; });
@@ -33,7 +33,8 @@ std::vector<DataPart> data_parts(const TrainSetup& setup) {
   return parts;
 }
 
-void check_agreement(CLI::App& command, const TrainFlags& flags, TrainSetup& setup, Group& group) {
+void check_agreement(const Command& command, const TrainFlags& flags, TrainSetup& setup,
+                     Group& group) {
   check_same_settings(command, flags, setup, group);
   setup.identity = check_same_data(group, data_parts(setup));
 }

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_setup.h"
 #include "stoker/dist/group.h"
@@ -16,6 +15,7 @@ namespace stoker {
 
 // All ranks call it after set_up(). Throws Error on the rank that differs from rank 0. Puts the
 // identity of the data into the setup.
-void check_agreement(CLI::App& command, const TrainFlags& flags, TrainSetup& setup, Group& group);
+void check_agreement(const Command& command, const TrainFlags& flags, TrainSetup& setup,
+                     Group& group);
 
 }  // namespace stoker

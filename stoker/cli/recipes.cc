@@ -66,7 +66,7 @@ const std::vector<Recipe>& recipes() {
   return all;
 }
 
-void apply_recipe(CLI::App& command, const std::string& name) {
+void apply_recipe(const Command& command, const std::string& name) {
   std::vector<std::string> names;
   for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
   const Recipe& recipe = recipes()[place_of_name(name, names, "recipe")];

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "stoker/cli/command.h"
 
 namespace stoker {
 
@@ -16,6 +16,6 @@ struct Recipe {
 [[nodiscard]] const std::vector<Recipe>& recipes();
 
 // Throws Error with all names where there is no such recipe.
-void apply_recipe(CLI::App& command, const std::string& name);
+void apply_recipe(const Command& command, const std::string& name);
 
 }  // namespace stoker

@@ -11,43 +11,38 @@
 
 namespace stoker {
 
-void ShardFlags::add_to(CLI::App& command) {
+void ShardFlags::add_to(const Command& command) {
   command
       .add_option("--shuffle-window", shards.window,
                   "of data in shards: samples of so many shards are mixed")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+      .between(1, 1 << 20);
   command
       .add_option("--shuffle-lanes", shards.lanes,
                   "of data in shards: dealt out to so many lanes; with as many as ranks, or a "
                   "multiple, each rank reads shards of its own")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+      .between(1, 1 << 20);
   command.add_option("--cache-dir", cache_folder,
                      "of data behind a URL: where its shards are kept; not given: the user's cache "
                      "folder");
   command
-      .add_option_function<std::string>(
+      .add_option(
           "--cache-size",
           [this](const std::string& text) { shards.cache_bytes = parse_bytes(text); },
           "of data behind a URL: most that is kept, e.g. 200GB")
-      ->default_str("64GiB");
+      .default_text("64GiB");
   command
       .add_option("--store-tries", shards.store.retry.tries,
                   "of data behind a URL: how often an object is asked for")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      .between(1, 1000);
   command
-      .add_option_function<int>(
-          "--store-timeout",
-          [this](int seconds) { shards.store.retry.stall = std::chrono::seconds(seconds); },
-          "of data behind a URL: seconds without data after which an answer counts as lost")
-      ->check(CLI::Range(1, 86'400))
-      ->default_str("20");
+      .add_option("--store-timeout", store_timeout,
+                  "of data behind a URL: seconds without data after which an answer counts as lost")
+      .between(1, 86'400);
 }
 
 ShardOptions ShardFlags::options() const {
   ShardOptions options = shards;
+  options.store.retry.stall = std::chrono::seconds(store_timeout);
   if (!cache_folder.empty()) options.cache_folder = cache_folder;
   return options;
 }

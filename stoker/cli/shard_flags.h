@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/data/shard_set.h"
 
 namespace stoker {
@@ -14,8 +13,9 @@ namespace stoker {
 struct ShardFlags {
   ShardOptions shards;
   std::string cache_folder;
+  int store_timeout = 20;  // seconds
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   [[nodiscard]] ShardOptions options() const;
 };
 

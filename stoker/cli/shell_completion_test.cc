@@ -12,17 +12,15 @@ bool has(const std::string& text, const std::string& part) {
 class ShellCompletion : public ::testing::Test {
  protected:
   ShellCompletion() {
-    CLI::App* train = app_.add_subcommand("train", "Train it's model");
-    train->add_option("-o,--opt", opt_, "sgd: [fast]")
-        ->check(CLI::IsMember({"sgd", "adam"}))
-        ->capture_default_str();
-    train->add_flag("--dry", dry_, ".dots at the start");
-    CLI::App* bench = app_.add_subcommand("bench", "Measure");
-    bench->add_subcommand("feed", "The feed")->add_option("files", files_, "what");
+    const Command train = app_.root().add_command("train", "Train it's model");
+    train.add_option("-o,--opt", opt_, "sgd: [fast]").one_of({"sgd", "adam"});
+    train.add_flag("--dry", dry_, ".dots at the start");
+    const Command bench = app_.root().add_command("bench", "Measure");
+    bench.add_command("feed", "The feed").add_option("files", files_, "what");
   }
-  [[nodiscard]] CommandInfo tree() const { return command_tree(app_); }
+  [[nodiscard]] CommandInfo tree() const { return command_tree(app_.root()); }
 
-  CLI::App app_{"Does things.", "stoker"};
+  CommandLine app_{"stoker", "Does things."};
   std::string opt_ = "sgd";
   bool dry_ = false;
   std::vector<std::string> files_;

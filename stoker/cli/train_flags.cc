@@ -32,239 +32,172 @@ T number_of(const std::string& text, const char* flag, T least, T most) {
                .found = fmt::format("\"{}\"", text)});
 }
 
-void add_data_flags(CLI::App& command, TrainFlags& flags) {
-  command
-      .add_option("--data", flags.data,
-                  data_help() + "; its test part is evaluated once, at the end")
-      ->capture_default_str();
+void add_data_flags(const Command& command, TrainFlags& flags) {
+  command.add_option("--data", flags.data,
+                     data_help() + "; its test part is evaluated once, at the end");
   flags.validation.add_to(command);
-  command
-      .add_option("--aa", flags.policy,
-                  "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
-                  "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`")
-      ->capture_default_str();
-  command
-      .add_option("--val-aa", flags.validation_policy,
-                  "what gives validation pictures their size, e.g. \"resize(224,224)\"; auto: the "
-                  "middle 7/8 where --aa begins with a size")
-      ->capture_default_str();
+  command.add_option("--aa", flags.policy,
+                     "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
+                     "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`");
+  command.add_option(
+      "--val-aa", flags.validation_policy,
+      "what gives validation pictures their size, e.g. \"resize(224,224)\"; auto: the "
+      "middle 7/8 where --aa begins with a size");
   command.add_flag("--skip-unknown", flags.skip_unknown,
                    "train without images of formats that cannot be read (TIFF, BMP, GIF, …)");
   command.add_flag("--exact-decode", flags.train.exact_decode,
                    "never decode JPEGs at a half, a quarter or an eighth");
-  command
-      .add_option("--train-samples", flags.train_samples,
-                  "train on N random samples, chosen by the seed, or with first:N on the first N; "
-                  "0: all")
-      ->capture_default_str();
+  command.add_option(
+      "--train-samples", flags.train_samples,
+      "train on N random samples, chosen by the seed, or with first:N on the first N; "
+      "0: all");
   flags.normalise.add_to(command);
   add_max_pixels_flag(command, flags.limits);
   flags.shards.add_to(command);
-  command
-      .add_option("-b,--batch-size", flags.batch_size,
-                  "samples a batch; auto: tries what suits the machine")
-      ->capture_default_str();
+  command.add_option("-b,--batch-size", flags.batch_size,
+                     "samples a batch; auto: tries what suits the machine");
   command
       .add_option("--sampler", flags.sampler,
                   "balanced: pictures of rarer classes come again until all classes are as large")
-      ->check(CLI::IsMember({"shuffle", "balanced"}))
-      ->capture_default_str();
-  command
-      .add_option("--batches-per-epoch", flags.train.batches_per_epoch,
-                  "random batches of different samples in an epoch; more than the data has make "
-                  "several passes over it; 0: all samples once")
-      ->capture_default_str();
+      .one_of({"shuffle", "balanced"});
+  command.add_option("--batches-per-epoch", flags.train.batches_per_epoch,
+                     "random batches of different samples in an epoch; more than the data has make "
+                     "several passes over it; 0: all samples once");
 }
 
-void add_model_flags(CLI::App& command, TrainFlags& flags) {
+void add_model_flags(const Command& command, TrainFlags& flags) {
   std::vector<std::string> usages;
   for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
-  command.add_option("--model", flags.model, fmt::format("{}", fmt::join(usages, "; or ")))
-      ->capture_default_str();
+  command.add_option("--model", flags.model, fmt::format("{}", fmt::join(usages, "; or ")));
   command.add_option("--pretrained", flags.pretrained,
                      "weights to start from: safetensors or a .pth file; a head for other classes "
                      "is replaced");
   command.add_flag("--allow-nonfinite", flags.allow_nonfinite,
                    "accept --pretrained weights that are NaN or infinite");
-  command
-      .add_option("--freeze", flags.freeze,
-                  "what stays as it is: all (but the last layer), none, or the first N stages")
-      ->capture_default_str();
-  command
-      .add_option("--unfreeze-epoch", flags.train.unfreeze_epoch,
-                  "after so many epochs, what is frozen learns too; 0: never")
-      ->capture_default_str();
+  command.add_option("--freeze", flags.freeze,
+                     "what stays as it is: all (but the last layer), none, or the first N stages");
+  command.add_option("--unfreeze-epoch", flags.train.unfreeze_epoch,
+                     "after so many epochs, what is frozen learns too; 0: never");
   command
       .add_option("--features", flags.features,
                   "with --freeze all: cached makes --views versions of each picture and keeps what "
                   "the last layer sees of them; fresh makes new ones in every epoch")
-      ->check(CLI::IsMember({"fresh", "cached"}))
-      ->capture_default_str();
+      .one_of({"fresh", "cached"});
   command.add_option("--views", flags.views, "with --features cached: versions of each picture")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command.add_option("--seed", flags.train.seed, "all randomness follows from it")
-      ->capture_default_str();
-  command.add_option("--epochs", flags.train.epochs, "how many")->capture_default_str();
+      .between(1, 1 << 20);
+  command.add_option("--seed", flags.train.seed, "all randomness follows from it");
+  command.add_option("--epochs", flags.train.epochs, "how many");
   MixOptions& mix = flags.train.mix;
-  command.add_option("--mixup", mix.mixup_alpha, "alpha of Mixup; 0: none")->capture_default_str();
-  command.add_option("--cutmix", mix.cutmix_alpha, "alpha of CutMix; 0: none")
-      ->capture_default_str();
-  command.add_option("--mixup-prob", mix.probability, "share of batches that are mixed")
-      ->capture_default_str();
-  command
-      .add_option("--mixup-switch-prob", mix.switch_probability,
-                  "share of those that get CutMix where both are on")
-      ->capture_default_str();
-  command.add_option("--smoothing", flags.train.smoothing, "label smoothing")
-      ->capture_default_str();
+  command.add_option("--mixup", mix.mixup_alpha, "alpha of Mixup; 0: none");
+  command.add_option("--cutmix", mix.cutmix_alpha, "alpha of CutMix; 0: none");
+  command.add_option("--mixup-prob", mix.probability, "share of batches that are mixed");
+  command.add_option("--mixup-switch-prob", mix.switch_probability,
+                     "share of those that get CutMix where both are on");
+  command.add_option("--smoothing", flags.train.smoothing, "label smoothing");
   command
       .add_option("--class-weights", flags.class_weights,
                   "of the loss: balanced counts rarer classes more")
-      ->check(CLI::IsMember({"none", "balanced"}))
-      ->capture_default_str();
+      .one_of({"none", "balanced"});
   command.add_flag("--model-ema", flags.average,
                    "validate and save a moving average of the weights");
-  command
-      .add_option("--model-ema-decay", flags.average_options.decay,
-                  "what stays of the average in a step")
-      ->capture_default_str();
+  command.add_option("--model-ema-decay", flags.average_options.decay,
+                     "what stays of the average in a step");
   command.add_flag("--model-ema-warmup", flags.average_options.warmup,
                    "a lower decay in the first steps");
-  command
-      .add_option("--patience", flags.train.patience,
-                  "end after so many epochs without a better top-1; 0: never")
-      ->capture_default_str();
-  command.add_option("--topk", flags.train.top_k, "k of the top-k accuracy")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  command.add_option("--patience", flags.train.patience,
+                     "end after so many epochs without a better top-1; 0: never");
+  command.add_option("--topk", flags.train.top_k, "k of the top-k accuracy").between(1, 1 << 20);
 }
 
-void add_loss_flags(CLI::App& command, TrainFlags& flags) {
+void add_loss_flags(const Command& command, TrainFlags& flags) {
   const std::vector<std::string> losses(loss_names().begin(), loss_names().end());
   command
       .add_option("--loss", flags.loss,
                   "cross-entropy, or mse: half the squared error of the activated output against "
                   "one-hot targets")
-      ->check(CLI::IsMember(losses))
-      ->capture_default_str();
+      .one_of(losses);
   command
       .add_option("--grad-reduction", flags.grad_reduction,
                   "gradient of a step: mean or sum over its samples")
-      ->check(CLI::IsMember({"mean", "sum"}))
-      ->capture_default_str();
+      .one_of({"mean", "sum"});
 }
 
-void add_frozen_flags(CLI::App& command, TrainFlags& flags) {
+void add_frozen_flags(const Command& command, TrainFlags& flags) {
   command
       .add_flag("--freeze-norms,!--no-freeze-norms", flags.freeze_norms,
                 "batch norms of frozen stages use their running statistics (default); with "
                 "--no-freeze-norms they normalise by the batch and update them")
-      ->default_str("true");
+      .default_text("true");
   command
       .add_option("--val-features", flags.validation_features,
                   "with --freeze all: cached computes what the last layer sees of the validation "
                   "images once; fresh computes it in every epoch")
-      ->check(CLI::IsMember({"cached", "fresh"}))
-      ->capture_default_str();
+      .one_of({"cached", "fresh"});
 }
 
-void add_optimiser_flags(CLI::App& command, TrainFlags& flags) {
+void add_optimiser_flags(const Command& command, TrainFlags& flags) {
   OptimiserOptions& optimiser = flags.optimiser;
-  command
-      .add_option(
-          "--opt", flags.opt,
-          fmt::format("{}; sgd has Nesterov's momentum", fmt::join(optimiser_names(), ", ")))
-      ->capture_default_str();
-  command.add_option("--momentum", optimiser.momentum, "of sgd and momentum; 0: none")
-      ->capture_default_str();
-  command.add_option("--beta1", optimiser.beta1, "of adam and adamw")->capture_default_str();
-  command.add_option("--beta2", optimiser.beta2, "of adam and adamw")->capture_default_str();
-  command.add_option("--opt-eps", optimiser.epsilon, "of adam and adamw")->capture_default_str();
-  command
-      .add_option("--weight-decay", optimiser.weight_decay,
-                  "of weights; biases and norms have none")
-      ->capture_default_str();
-  command
-      .add_option("--layer-decay", optimiser.layer_decay,
-                  "each stage learns at this share of the next one's rate")
-      ->capture_default_str();
-  command.add_option("--clip-grad", flags.train.clip_grad, "largest norm of gradients; 0: any")
-      ->capture_default_str();
-  command
-      .add_option("--grad-accum-steps", flags.train.grad_accum_steps,
-                  "batches whose gradients make one step")
-      ->capture_default_str();
+  command.add_option(
+      "--opt", flags.opt,
+      fmt::format("{}; sgd has Nesterov's momentum", fmt::join(optimiser_names(), ", ")));
+  command.add_option("--momentum", optimiser.momentum, "of sgd and momentum; 0: none");
+  command.add_option("--beta1", optimiser.beta1, "of adam and adamw");
+  command.add_option("--beta2", optimiser.beta2, "of adam and adamw");
+  command.add_option("--opt-eps", optimiser.epsilon, "of adam and adamw");
+  command.add_option("--weight-decay", optimiser.weight_decay,
+                     "of weights; biases and norms have none");
+  command.add_option("--layer-decay", optimiser.layer_decay,
+                     "each stage learns at this share of the next one's rate");
+  command.add_option("--clip-grad", flags.train.clip_grad, "largest norm of gradients; 0: any");
+  command.add_option("--grad-accum-steps", flags.train.grad_accum_steps,
+                     "batches whose gradients make one step");
 }
 
-void add_schedule_flags(CLI::App& command, TrainFlags& flags) {
+void add_schedule_flags(const Command& command, TrainFlags& flags) {
   ScheduleOptions& schedule = flags.train.schedule;
-  command
-      .add_option("--lr", flags.lr,
-                  "learning rate, the largest of the schedule; auto: tries which suits")
-      ->capture_default_str();
-  command.add_option("--sched", flags.sched, fmt::format("{}", fmt::join(schedule_names(), ", ")))
-      ->capture_default_str();
-  command.add_option("--min-lr", schedule.min_lr, "no schedule goes below it")
-      ->capture_default_str();
-  command.add_option("--warmup-epochs", schedule.warmup_epochs, "rising from --warmup-lr to --lr")
-      ->capture_default_str();
-  command.add_option("--warmup-lr", schedule.warmup_lr, "where the warm-up starts")
-      ->capture_default_str();
-  command.add_option("--decay-epochs", schedule.decay_epochs, "step: how long each rate lasts")
-      ->capture_default_str();
-  command
-      .add_option("--decay-first-epochs", schedule.decay_first_epochs,
-                  "step: how long the first rate lasts; 0: as long as the others")
-      ->capture_default_str();
-  command
-      .add_option("--decay-rate", schedule.decay_rate, "step and plateau: what it is multiplied by")
-      ->capture_default_str();
-  command
-      .add_option("--patience-epochs", schedule.patience_epochs,
-                  "plateau: epochs without progress that are forgiven")
-      ->capture_default_str();
+  command.add_option("--lr", flags.lr,
+                     "learning rate, the largest of the schedule; auto: tries which suits");
+  command.add_option("--sched", flags.sched, fmt::format("{}", fmt::join(schedule_names(), ", ")));
+  command.add_option("--min-lr", schedule.min_lr, "no schedule goes below it");
+  command.add_option("--warmup-epochs", schedule.warmup_epochs, "rising from --warmup-lr to --lr");
+  command.add_option("--warmup-lr", schedule.warmup_lr, "where the warm-up starts");
+  command.add_option("--decay-epochs", schedule.decay_epochs, "step: how long each rate lasts");
+  command.add_option("--decay-first-epochs", schedule.decay_first_epochs,
+                     "step: how long the first rate lasts; 0: as long as the others");
+  command.add_option("--decay-rate", schedule.decay_rate,
+                     "step and plateau: what it is multiplied by");
+  command.add_option("--patience-epochs", schedule.patience_epochs,
+                     "plateau: epochs without progress that are forgiven");
 }
 
-void add_run_flags(CLI::App& command, TrainFlags& flags) {
+void add_run_flags(const Command& command, TrainFlags& flags) {
   flags.compute.add_to(command);
   flags.dist.add_to(command);
   command.add_flag("--amp", flags.amp, "convolutions and products in --amp-dtype");
   command
       .add_option("--amp-dtype", flags.amp_type,
                   "bfloat16, or float16 with scaled gradients (CUDA)")
-      ->check(CLI::IsMember({"bfloat16", "float16"}))
-      ->capture_default_str();
+      .one_of({"bfloat16", "float16"});
   command
       .add_option("--on-error", flags.on_error,
                   "unreadable sample: stop the run, or skip it: the next one takes its place, and "
                   "in validation none")
-      ->check(CLI::IsMember({"stop", "skip"}))
-      ->capture_default_str();
+      .one_of({"stop", "skip"});
   command
       .add_option("--on-divergence", flags.on_divergence,
                   "loss not finite, or above 10 times that of the first 50 steps for 200 steps: "
                   "stop the run, or continue")
-      ->check(CLI::IsMember({"continue", "stop"}))
-      ->capture_default_str();
+      .one_of({"continue", "stop"});
   command.add_flag("--isolate", flags.train.isolate,
                    "decode in locked-down processes, for files that are not trusted");
-  command
-      .add_option("--max-errors", flags.train.max_errors,
-                  "with skip: more different samples end the run")
-      ->capture_default_str();
-  command.add_option("--output", flags.output, "folder of the runs' folders")
-      ->capture_default_str();
-  command.add_option("--experiment", flags.experiment, "name of the run; made up where not given")
-      ->capture_default_str();
-  command
-      .add_option("--checkpoint-every", flags.checkpoint_every,
-                  "how often to save all that is needed to go on: 50steps, 5min, 1epoch; auto: "
-                  "after an epoch, as long as saving takes under 5 % of the time")
-      ->capture_default_str();
-  command.add_option("--keep", flags.keep, "how many checkpoints stay")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  command.add_option("--max-errors", flags.train.max_errors,
+                     "with skip: more different samples end the run");
+  command.add_option("--output", flags.output, "folder of the runs' folders");
+  command.add_option("--experiment", flags.experiment, "name of the run; made up where not given");
+  command.add_option("--checkpoint-every", flags.checkpoint_every,
+                     "how often to save all that is needed to go on: 50steps, 5min, 1epoch; auto: "
+                     "after an epoch, as long as saving takes under 5 % of the time");
+  command.add_option("--keep", flags.keep, "how many checkpoints stay").between(1, 1 << 20);
   command.add_flag("--tensorboard", flags.record.tensorboard,
                    "write event files for TensorBoard into the run's folder");
   command.add_flag("--histograms", flags.record.histograms,
@@ -287,7 +220,7 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
 
 }  // namespace
 
-void TrainFlags::add_to(CLI::App& command) {
+void TrainFlags::add_to(const Command& command) {
   add_data_flags(command, *this);
   add_model_flags(command, *this);
   add_frozen_flags(command, *this);

@@ -6,9 +6,8 @@
 #include <set>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "stoker/augment/policy.h"
+#include "stoker/cli/command.h"
 #include "stoker/cli/compute_flags.h"
 #include "stoker/cli/dist_flags.h"
 #include "stoker/cli/picture_flags.h"
@@ -56,7 +55,7 @@ struct TrainFlags {
   bool accept_changed_data = false, skip_unknown = false;
   bool take_folder = false;  // with --resume auto, a run that has none yet
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   // Checks what flags alone cannot: names, and that what must be given is given.
   void resolve();
   // What --model-ema asks for; a decay of 0: nothing.

@@ -156,8 +156,8 @@ TrainSetup set_up(TrainFlags& flags) {
   return setup;
 }
 
-FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
-                           const TrainSetup& setup, const std::set<std::string>& left_out) {
+FlagValues resolved_values(const Command& command, const TrainFlags& flags, const TrainSetup& setup,
+                           const std::set<std::string>& left_out) {
   std::set<std::string> without = left_out;
   // Of this process, not of the run.
   without.insert({"config", "resume", "rank", "world-size", "master-addr", "master-port",

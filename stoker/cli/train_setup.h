@@ -40,7 +40,7 @@ struct TrainSetup {
 [[nodiscard]] TrainSetup set_up(TrainFlags& flags);
 
 // The flags with what was chosen in place of 0 and auto.
-[[nodiscard]] FlagValues resolved_values(const CLI::App& command, const TrainFlags& flags,
+[[nodiscard]] FlagValues resolved_values(const Command& command, const TrainFlags& flags,
                                          const TrainSetup& setup,
                                          const std::set<std::string>& left_out);
 

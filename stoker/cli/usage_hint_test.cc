@@ -6,10 +6,11 @@ namespace stoker {
 namespace {
 
 CommandInfo program() {
-  CLI::App app("", "stoker");
+  const CommandLine line("stoker", "");
+  const Command app = line.root();
   static int number = 0;
-  app.add_subcommand("train", "")->add_option("--epochs", number, "");
-  app.add_subcommand("bench", "")->add_subcommand("feed", "");
+  app.add_command("train", "").add_option("--epochs", number, "");
+  app.add_command("bench", "").add_command("feed", "");
   return command_tree(app);
 }
 

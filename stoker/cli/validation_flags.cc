@@ -18,48 +18,39 @@ constexpr std::array kNewFlags = {"val-fraction", "val-split", "split-seed",
 
 }  // namespace
 
-void ValidationFlags::add_to(CLI::App& command) {
-  CLI::Option* other =
-      command.add_option("--val-data", data, "other validation data, as for --data")
-          ->capture_default_str();
-  CLI::Option* nth =
-      command
-          .add_option("--val-every", every,
-                      "of training data without a validation part, every N-th sample of each class "
-                      "validates")
-          ->capture_default_str();
-  fraction_option_ =
+void ValidationFlags::add_to(const Command& command) {
+  const Flag other = command.add_option("--val-data", data, "other validation data, as for --data");
+  const Flag nth = command.add_option(
+      "--val-every", every,
+      "of training data without a validation part, every N-th sample of each class "
+      "validates");
+  const Flag by_fraction =
       command
           .add_option("--val-fraction", fraction,
                       "of training data without a validation part, this fraction of each class "
                       "validates, chosen by --split-seed; of shards, whole shards")
-          ->check(CLI::Range(0.0, 1.0))
-          ->capture_default_str();
-  CLI::Option* part =
+          .between(0.0, 1.0);
+  const Flag part =
       command
           .add_option("--val-split", split,
                       "auto: the validation part, or one made by --val-fraction; test: validate on "
                       "the test part")
-          ->check(CLI::IsMember({"auto", "test"}))
-          ->capture_default_str();
-  CLI::Option* cross =
+          .one_of({"auto", "test"});
+  const Flag cross =
       command
           .add_option("--folds", folds,
                       "K-fold cross-validation of the training data, by --split-seed; without "
                       "--fold trains all K in one folder")
-          ->check(CLI::Range(0, 1000))
-          ->capture_default_str();
+          .between(0, 1000);
   command.add_option("--fold", fold, "only this fold, counted from 0 (-1: all)")
-      ->check(CLI::Range(-1, 999))
-      ->needs(cross)
-      ->capture_default_str();
-  command.add_option("--split-seed", seed, "seed of the division of training data")
-      ->capture_default_str();
-  command.add_option("--test-data", test_data, "other data for the test at the end, as for --data")
-      ->capture_default_str();
-  const std::array exclusive = {other, nth, fraction_option_, part, cross};
+      .between(-1, 999)
+      .needs(cross);
+  command.add_option("--split-seed", seed, "seed of the division of training data");
+  command.add_option("--test-data", test_data, "other data for the test at the end, as for --data");
+  fraction_flag_ = by_fraction;
+  const std::array exclusive = {other, nth, by_fraction, part, cross};
   for (std::size_t a = 0; a < exclusive.size(); ++a) {
-    for (std::size_t b = a + 1; b < exclusive.size(); ++b) exclusive[a]->excludes(exclusive[b]);
+    for (std::size_t b = a + 1; b < exclusive.size(); ++b) exclusive[a].excludes(exclusive[b]);
   }
 }
 
@@ -69,7 +60,7 @@ void ValidationFlags::note_run_settings(const std::string& yaml) {
 }
 
 bool ValidationFlags::fraction_given() const {
-  return fraction_option_ != nullptr && fraction_option_->count() > 0;
+  return fraction_flag_ && fraction_flag_->is_given();
 }
 
 void ValidationFlags::check() const {

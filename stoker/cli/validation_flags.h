@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "stoker/cli/command.h"
 #include "stoker/cli/yaml_flags.h"
 #include "stoker/data/training_parts.h"
 
@@ -20,7 +20,7 @@ struct ValidationFlags {
   std::uint32_t folds = 0;  // 0: no cross-validation
   int fold = -1;            // -1: all of them
 
-  void add_to(CLI::App& command);
+  void add_to(const Command& command);
   // Settings of a run that is resumed. Runs of before there were three splits validated on the test
   // part where there was no validation part; they still do.
   void note_run_settings(const std::string& yaml);
@@ -36,7 +36,7 @@ struct ValidationFlags {
   [[nodiscard]] bool fraction_given() const;
   static void keep_old_parts(TrainingRequest& request, const DataOptions& options);
 
-  CLI::Option* fraction_option_ = nullptr;
+  std::optional<Flag> fraction_flag_;
   bool before_three_splits_ = false;
 };
 

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 class ValidationFlagsTest : public testing::Test {
  protected:
   ValidationFlagsTest() {
-    flags_.add_to(app_);
+    flags_.add_to(app_.root());
     for (const char* part : {"old/train", "old/test", "parts/train", "parts/val", "parts/test"}) {
       for (int i = 0; i < 10; ++i) {
         write_files(folder_, {fmt::format("{}/cat/{}.jpg", part, i)});
@@ -29,13 +29,13 @@ class ValidationFlagsTest : public testing::Test {
   }
   // As it would stand in args.yaml.
   [[nodiscard]] std::string settings(const std::string& data) const {
-    FlagValues values = flag_values(app_, {});
+    FlagValues values = flag_values(app_.root(), {});
     flags_.resolve(values, parts(data));
     return to_yaml(values);
   }
 
   TempFolder folder_;
-  CLI::App app_;
+  CommandLine app_{"stoker", ""};
   ValidationFlags flags_;
 };
 
@@ -53,11 +53,11 @@ TEST_F(ValidationFlagsTest, WhatArgsYamlSaysIsReadBackToTheSameParts) {
   app_.parse("--val-fraction 0.3 --split-seed 5");
   const std::string text = settings("old");
   ValidationFlags again;
-  CLI::App other;
-  again.add_to(other);
+  CommandLine other("stoker", "");
+  again.add_to(other.root());
   other.parse("");
   again.note_run_settings(text);
-  apply_run_yaml(other, text, "args.yaml");
+  apply_run_yaml(other.root(), text, "args.yaml");
   again.check();
   const TrainingRequest request = again.request((folder_.path() / "old").string(), {});
   ASSERT_TRUE(request.division);
@@ -68,13 +68,13 @@ TEST_F(ValidationFlagsTest, WaysToValidateExcludeOneAnother) {
   for (const char* line : {"--val-every 6 --val-fraction 0.2", "--val-data x --val-every 2",
                            "--val-split test --folds 5", "--val-data x --val-split test",
                            "--folds 3 --val-fraction 0.2"}) {
-    CLI::App app;
+    CommandLine app("stoker", "");
     ValidationFlags flags;
-    flags.add_to(app);
-    EXPECT_THROW(app.parse(line), CLI::ExcludesError) << line;
+    flags.add_to(app.root());
+    EXPECT_THROW(app.parse(line), UsageError) << line;
   }
   app_.parse("");
-  apply_yaml_text(app_, "val-every: 6\nval-data: x\n", "a config");
+  apply_yaml_text(app_.root(), "val-every: 6\nval-data: x\n", "a config");
   EXPECT_THAT(to_string(error_of([&] { flags_.check(); })), HasSubstr("--val-data, --val-every"));
 }
 
@@ -82,7 +82,7 @@ TEST_F(ValidationFlagsTest, ARunOfBeforeThreeSplitsKeepsItsParts) {
   app_.parse("");
   const std::string old_settings = "data: x\nval-data: \"\"\nval-every: 6\n";
   flags_.note_run_settings(old_settings);
-  apply_run_yaml(app_, "val-data: \"\"\nval-every: 6\n", "args.yaml");
+  apply_run_yaml(app_.root(), "val-data: \"\"\nval-every: 6\n", "args.yaml");
   flags_.check();
   EXPECT_TRUE(request("old").validate_on_test) << "it had only train and test";
   EXPECT_EQ(parts("old").test, nullptr);
@@ -97,9 +97,9 @@ TEST_F(ValidationFlagsTest, AFoldIsOneOfTheFolds) {
   flags_.check();
   EXPECT_EQ(parts("old").validation_origin, "folds 5, fold 2, split-seed 9 of the training data");
   EXPECT_EQ(parts("old").validation->size(), 2U);
-  CLI::App app;
+  CommandLine app("stoker", "");
   ValidationFlags all;
-  all.add_to(app);
+  all.add_to(app.root());
   app.parse("--folds 5");
   EXPECT_TRUE(all.wants_all_folds());
   EXPECT_THAT(to_string(error_of([&] { all.check(); })), HasSubstr("--fold 0 to 4"));

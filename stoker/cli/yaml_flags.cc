@@ -16,11 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxConfigBytes = 1 << 20;
 
-// Without dashes; empty for flags that have no long name.
-std::string name_of(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "" : option.get_lnames().front();
-}
-
 [[noreturn]] void fail(const fs::path& path, const YAML::Mark& mark, std::string expected,
                        std::string found, std::string hint = {}) {
   throw Error({.what = fmt::format("cannot use the settings in line {}", mark.line + 1),
@@ -60,16 +55,16 @@ std::vector<std::string> values_of(const fs::path& path, const std::string& name
        node.IsNull() ? "nothing" : "something else");
 }
 
-CLI::Option& find_option(CLI::App& command, const fs::path& path, const YAML::Node& key) {
+Flag find_flag(const Command& command, const fs::path& path, const YAML::Node& key) {
   std::vector<std::string> names;
-  for (CLI::Option* option : command.get_options()) {
-    const std::string name = name_of(*option);
+  for (const Flag& flag : command.flags()) {
+    const std::string name = flag.long_name();
     if (name.empty() || name == "help" || name == "config") continue;
-    if (key.IsScalar() && key.Scalar() == name) return *option;
+    if (key.IsScalar() && key.Scalar() == name) return flag;
     names.push_back(name);
   }
   const std::string typed = key.IsScalar() ? key.Scalar() : "";
-  fail(path, key.Mark(), fmt::format("a flag of `stoker {}`", command.get_name()),
+  fail(path, key.Mark(), fmt::format("a flag of `stoker {}`", command.name()),
        fmt::format("\"{}\"", typed), did_you_mean(typed, names));
 }
 
@@ -91,20 +86,8 @@ std::string scalar(const std::string& text) {
   return quoted + "\"";
 }
 
-std::vector<std::string> values_at_default(const CLI::Option& option) {
-  const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag) return {option.get_default_str() == "true" ? "true" : "false"};
-  std::string text = option.get_default_str();
-  if (!text.starts_with('[')) return {text};
-  // CLI11's form of several values: [a,b,c]
-  std::vector<std::string> values;
-  text = text.substr(1, text.size() - 2);
-  for (std::string& part : CLI::detail::split(text, ',')) values.push_back(std::move(part));
-  return values;
-}
-
-std::vector<std::string> current_values(const CLI::Option& option) {
-  return option.count() > 0 ? option.results() : values_at_default(option);
+std::vector<std::string> current_values(const Flag& flag) {
+  return flag.is_given() ? flag.given_values() : flag.default_values();
 }
 
 std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) {
@@ -114,36 +97,23 @@ std::vector<std::string>& entry_of(FlagValues& values, const std::string& name) 
   return found->second;
 }
 
-using Options = std::set<const CLI::Option*>;
-
-Options given_options(const CLI::App& command) {
-  Options given;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 0) given.insert(option);
-  }
+std::vector<Flag> given_flags(const Command& command) {
+  std::vector<Flag> given = command.flags();
+  std::erase_if(given, [](const Flag& flag) { return !flag.is_given(); });
   return given;
 }
 
-bool excludes_one_of(const CLI::Option& option, const Options& given) {
-  const auto excluded = option.get_excludes();
-  return std::any_of(excluded.begin(), excluded.end(),
-                     [&](const CLI::Option* other) { return given.contains(other); });
-}
-
 // Flags that exclude one of `stronger` are passed over.
-void apply(CLI::App& command, const YAML::Node& root, const fs::path& path,
-           const Options& stronger) {
+void apply(const Command& command, const YAML::Node& root, const fs::path& path,
+           const std::vector<Flag>& stronger) {
   if (root.IsNull()) return;
   if (!root.IsMap()) fail(path, root.Mark(), "a line \"name: value\" for each flag", "none");
   for (const auto& entry : root) {
-    CLI::Option& option = find_option(command, path, entry.first);
-    if (option.count() > 0 || excludes_one_of(option, stronger)) continue;
+    const Flag flag = find_flag(command, path, entry.first);
+    if (flag.is_given() || flag.excludes_one_of(stronger)) continue;
     try {
-      for (const std::string& value : values_of(path, name_of(option), entry.second)) {
-        option.add_result(value);
-      }
-      option.run_callback();
-    } catch (const CLI::Error& error) {
+      flag.set(values_of(path, flag.long_name(), entry.second));
+    } catch (const UsageError& error) {
       fail(path, entry.second.Mark(), "a value that fits", error.what());
     }
   }
@@ -151,15 +121,15 @@ void apply(CLI::App& command, const YAML::Node& root, const fs::path& path,
 
 }  // namespace
 
-void apply_yaml(CLI::App& command, const fs::path& path) {
-  apply(command, load(path), path, given_options(command));
+void apply_yaml(const Command& command, const fs::path& path) {
+  apply(command, load(path), path, given_flags(command));
 }
 
-void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name) {
-  apply(command, YAML::Load(text), name, given_options(command));
+void apply_yaml_text(const Command& command, const std::string& text, const std::string& name) {
+  apply(command, YAML::Load(text), name, given_flags(command));
 }
 
-void apply_run_yaml(CLI::App& command, const std::string& text, const std::string& name) {
+void apply_run_yaml(const Command& command, const std::string& text, const std::string& name) {
   if (text.size() > kMaxConfigBytes) {
     throw Error({.what = "cannot read the settings",
                  .path = name,
@@ -186,31 +156,31 @@ std::vector<std::pair<std::string, std::string>> read_yaml_pairs(const fs::path&
   return pairs;
 }
 
-FlagValues flag_values(const CLI::App& command, const std::set<std::string>& left_out) {
+FlagValues flag_values(const Command& command, const std::set<std::string>& left_out) {
   FlagValues values;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = name_of(*option);
+  for (const Flag& flag : command.flags()) {
+    const std::string name = flag.long_name();
     if (name.empty() || name == "help" || left_out.contains(name)) continue;
-    values.emplace_back(name, current_values(*option));
+    values.emplace_back(name, current_values(flag));
   }
   return values;
 }
 
-FlagValues given_values(const CLI::App& command, const std::set<std::string>& left_out) {
+FlagValues given_values(const Command& command, const std::set<std::string>& left_out) {
   FlagValues values;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = name_of(*option);
-    if (option->count() == 0 || name.empty() || left_out.contains(name)) continue;
-    values.emplace_back(name, option->results());
+  for (const Flag& flag : command.flags()) {
+    const std::string name = flag.long_name();
+    if (!flag.is_given() || name.empty() || left_out.contains(name)) continue;
+    values.emplace_back(name, flag.given_values());
   }
   return values;
 }
 
-FlagValues default_values(const CLI::App& command) {
+FlagValues default_values(const Command& command) {
   FlagValues values;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = name_of(*option);
-    if (!name.empty()) values.emplace_back(name, values_at_default(*option));
+  for (const Flag& flag : command.flags()) {
+    const std::string name = flag.long_name();
+    if (!name.empty()) values.emplace_back(name, flag.default_values());
   }
   return values;
 }

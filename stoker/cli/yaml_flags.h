@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "stoker/cli/command.h"
 
 namespace stoker {
 
@@ -17,23 +17,22 @@ namespace stoker {
 // file. Throws Error with the line where a name is unknown or a value does not fit.
 // A flag that excludes one that is given already is passed over: what stands nearer to the user
 // wins.
-void apply_yaml(CLI::App& command, const std::filesystem::path& path);
+void apply_yaml(const Command& command, const std::filesystem::path& path);
 // The same for a text; `name` is for messages.
-void apply_yaml_text(CLI::App& command, const std::string& text, const std::string& name);
+void apply_yaml_text(const Command& command, const std::string& text, const std::string& name);
 // The settings of a run that is resumed: no flag is passed over.
-void apply_run_yaml(CLI::App& command, const std::string& text, const std::string& name);
+void apply_run_yaml(const Command& command, const std::string& text, const std::string& name);
 
 // Names without dashes and values, in the order of the help text.
 using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 // What every flag of the command stands at, except `left_out`.
-[[nodiscard]] FlagValues flag_values(const CLI::App& command,
-                                     const std::set<std::string>& left_out);
+[[nodiscard]] FlagValues flag_values(const Command& command, const std::set<std::string>& left_out);
 // Those that were given, on the command line or by a file.
-[[nodiscard]] FlagValues given_values(const CLI::App& command,
+[[nodiscard]] FlagValues given_values(const Command& command,
                                       const std::set<std::string>& left_out);
 // What they stand at where nothing is given.
-[[nodiscard]] FlagValues default_values(const CLI::App& command);
+[[nodiscard]] FlagValues default_values(const Command& command);
 // Replaces the value of a flag that is there.
 void set_flag_value(FlagValues& values, const std::string& name, const std::string& value);
 void set_flag_values(FlagValues& values, const std::string& name,

@@ -7,20 +7,21 @@
 namespace stoker {
 namespace {
 
-struct Command {
-  CLI::App app{"", "train"};
+struct Train {
+  CommandLine line{"train", ""};
+  Command app = line.root();
   double lr = 0.1;
-  std::string data, policy = "none";
+  std::string data, policy = "none", config;
   std::vector<double> mean = {0.0};
   bool verbose = false;
+  Flag lr_flag = app.add_option("--lr", lr, "").between(0.0, 1e9);
+  Flag data_flag = app.add_option("-d,--data", data, "");
 
-  Command() {
-    app.add_option("--lr", lr)->check(CLI::NonNegativeNumber)->capture_default_str();
-    app.add_option("-d,--data", data)->capture_default_str();
-    app.add_option("--aa", policy)->capture_default_str();
-    app.add_option("--mean", mean)->expected(1, 3)->capture_default_str();
-    app.add_flag("--verbose", verbose);
-    app.add_option("--config");
+  Train() {
+    app.add_option("--aa", policy, "");
+    app.add_option("--mean", mean, "").values(1, 3).show_default();
+    app.add_flag("--verbose", verbose, "");
+    app.add_option("--config", config, "");
   }
 };
 
@@ -30,8 +31,8 @@ std::filesystem::path file_of(const TempFolder& folder, const std::string& text)
 
 TEST(YamlFlags, GivesFlagsTheirValuesUnlessTheCommandLineDoes) {
   const TempFolder folder;
-  Command command;
-  command.app.parse("--lr 0.5");
+  Train command;
+  command.line.parse("--lr 0.5");
   apply_yaml(command.app, file_of(folder,
                                   "lr: 0.2\ndata: mnist\nmean: [0.1, 0.2, 0.3]\n"
                                   "verbose: true\naa: \"rotate(-15,15),noise(0.1)\"\n"));
@@ -45,20 +46,20 @@ TEST(YamlFlags, GivesFlagsTheirValuesUnlessTheCommandLineDoes) {
 TEST(YamlFlags, WhatTheCommandLineExcludesIsPassedOver) {
   const TempFolder folder;
   const std::string text = "lr: 0.2\ndata: mnist\naa: flip\n";
-  Command command;
-  command.app.get_option("--lr")->excludes(command.app.get_option("--data"));
-  command.app.parse("--lr 0.5");
+  Train command;
+  command.lr_flag.excludes(command.data_flag);
+  command.line.parse("--lr 0.5");
   apply_yaml(command.app, file_of(folder, text));
   EXPECT_EQ(command.data, "") << "--lr was given and excludes it";
   EXPECT_EQ(command.policy, "flip");
-  Command nothing_given;
-  nothing_given.app.get_option("--lr")->excludes(nothing_given.app.get_option("--data"));
-  nothing_given.app.parse("");
+  Train nothing_given;
+  nothing_given.lr_flag.excludes(nothing_given.data_flag);
+  nothing_given.line.parse("");
   apply_yaml(nothing_given.app, file_of(folder, text));
   EXPECT_EQ(nothing_given.data, "mnist") << "what stands in one file is not weighed there";
-  Command resumed;
-  resumed.app.get_option("--lr")->excludes(resumed.app.get_option("--data"));
-  resumed.app.parse("--lr 0.5");
+  Train resumed;
+  resumed.lr_flag.excludes(resumed.data_flag);
+  resumed.line.parse("--lr 0.5");
   apply_run_yaml(resumed.app, text, "args.yaml");
   EXPECT_EQ(resumed.data, "mnist");
   EXPECT_THROW(apply_run_yaml(resumed.app, "a: [", "args.yaml"), Error);
@@ -66,12 +67,12 @@ TEST(YamlFlags, WhatTheCommandLineExcludesIsPassedOver) {
 
 TEST(YamlFlags, WritesWhatItReadsBack) {
   const TempFolder folder;
-  Command command;
-  command.app.parse("--data \"a b: \\\"c\\\"\" --mean 0.1 0.2");
+  Train command;
+  command.line.parse("--data \"a b: \\\"c\\\"\" --mean 0.1 0.2");
   command.data = "x";
   const std::string text = to_yaml(flag_values(command.app, {"config"}));
-  Command other;
-  other.app.parse("");
+  Train other;
+  other.line.parse("");
   apply_yaml(other.app, file_of(folder, text));
   EXPECT_EQ(to_yaml(flag_values(other.app, {"config"})), text);
   EXPECT_EQ(other.mean, (std::vector<double>{0.1, 0.2}));
@@ -82,17 +83,17 @@ TEST(YamlFlags, WritesWhatItReadsBack) {
 TEST(YamlFlags, AFlagThatIsOnByDefaultIsWrittenAndReadBack) {
   for (const auto& [words, expected] :
        {std::pair{"", true}, {"--no-freeze", false}, {"--freeze", true}}) {
-    const auto add = [](CLI::App& app, bool& freeze) {
-      app.add_flag("--freeze,!--no-freeze", freeze, "")->default_str("true");
+    const auto add = [](const Command& app, bool& freeze) {
+      app.add_flag("--freeze,!--no-freeze", freeze, "").default_text("true");
     };
-    CLI::App app, other;
+    CommandLine line("stoker", ""), other("stoker", "");
     bool freeze = true, read = true;
-    add(app, freeze);
-    add(other, read);
-    app.parse(words);
-    const std::string text = to_yaml(flag_values(app, {}));
+    add(line.root(), freeze);
+    add(other.root(), read);
+    line.parse(words);
+    const std::string text = to_yaml(flag_values(line.root(), {}));
     EXPECT_EQ(text, expected ? "freeze: true\n" : "freeze: false\n") << words;
-    apply_yaml_text(other, text, "test");
+    apply_yaml_text(other.root(), text, "test");
     EXPECT_EQ(freeze, expected);
     EXPECT_EQ(read, expected);
   }
@@ -100,7 +101,7 @@ TEST(YamlFlags, AFlagThatIsOnByDefaultIsWrittenAndReadBack) {
 
 TEST(YamlFlags, AnEmptyFileChangesNothing) {
   const TempFolder folder;
-  Command command;
+  Train command;
   apply_yaml(command.app, file_of(folder, ""));
   EXPECT_EQ(command.lr, 0.1);
 }
@@ -108,7 +109,7 @@ TEST(YamlFlags, AnEmptyFileChangesNothing) {
 TEST(YamlFlags, MistakesAreNamedWithTheirLine) {
   const TempFolder folder;
   const auto message = [&](const std::string& text) {
-    Command command;
+    Train command;
     return message_of([&] { apply_yaml(command.app, file_of(folder, text)); });
   };
   EXPECT_NE(message("data: x\nlrr: 1\n").find("line 2"), std::string::npos);
@@ -120,7 +121,7 @@ TEST(YamlFlags, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(message("config: x\n").find("\"config\""), std::string::npos);
   EXPECT_NE(message("[1, 2]\n").find("name: value"), std::string::npos);
   EXPECT_NE(message("lr: [1, 2\n").find("YAML"), std::string::npos);
-  Command command;
+  Train command;
   EXPECT_THROW(apply_yaml(command.app, folder.path() / "none.yaml"), Error);
 }
 

@@ -215,7 +215,8 @@ Epochs by_hand(Model& model, const TrainData& data, const FeedOptions& feed_opti
 // `--recipe plates` is the document's code. Images of 64x64 and a new network, for the time.
 TEST(Spec, R26_TheCourseProjectToTheLetter) {
   STOKER_NEEDS(plates());
-  CLI::App command;
+  const CommandLine line("train", "");
+  const Command command = line.root();
   TrainFlags flags;
   flags.add_to(command);
   apply_recipe(command, "plates");

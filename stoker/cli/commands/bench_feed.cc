@@ -192,64 +192,53 @@ void run(BenchFlags flags) {
   }
 }
 
-void add_feed_flags(CLI::App& command, BenchFlags& flags) {
+void add_feed_flags(const Command& command, BenchFlags& flags) {
   flags.data.add_to(command);
-  command.add_option("--epochs", flags.feed.epochs, "how many")->capture_default_str();
+  command.add_option("--epochs", flags.feed.epochs, "how many");
   command
       .add_option("-j,--workers", flags.feed.workers,
                   "threads; 0: what the job may use, at least 2")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
+      .between(0, 4096);
   command.add_option("-b,--batch-size", flags.feed.batch_size, "samples a batch")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  command
-      .add_option("--batches-per-epoch", flags.feed.batches_per_epoch,
-                  "only the first ones; 0: all")
-      ->capture_default_str();
-  command
-      .add_option("--ring", flags.feed.ring_batches,
-                  "batches in flight; 0: two a worker, at least 4")
-      ->capture_default_str();
+      .between(1, 1 << 24);
+  command.add_option("--batches-per-epoch", flags.feed.batches_per_epoch,
+                     "only the first ones; 0: all");
+  command.add_option("--ring", flags.feed.ring_batches,
+                     "batches in flight; 0: two a worker, at least 4");
   command.add_flag("!--no-shuffle", flags.feed.shuffle, "take samples in their order");
   command.add_option("--dtype", flags.dtype, "float32 (normalised) or uint8")
-      ->check(CLI::IsMember({"float32", "uint8"}))
-      ->capture_default_str();
+      .one_of({"float32", "uint8"});
   flags.normalise.add_to(command);
   command.add_flag("!--no-antialias", flags.antialias, "shrink pictures without antialiasing");
   command.add_flag("--exact-decode", flags.feed.framing.exact_decode,
                    "never decode JPEGs at a half, a quarter or an eighth");
   command.add_flag("--isolate", flags.feed.isolate,
                    "decode in locked-down processes, for files that are not trusted");
-  command.add_option("--from", flags.from, "start at EPOCH:POSITION")->capture_default_str();
+  command.add_option("--from", flags.from, "start at EPOCH:POSITION");
 }
 
 }  // namespace
 
-void add_bench_command(CLI::App& parent) {
-  CLI::App* bench = parent.add_subcommand("bench", "Measure");
-  bench->require_subcommand(1);
-  CLI::App* command =
-      bench->add_subcommand("feed", "Samples a second, and a digest of all batches");
+void add_bench_command(const Command& parent) {
+  const Command bench = parent.add_command("bench", "Measure");
+  bench.require_command();
+  const Command command =
+      bench.add_command("feed", "Samples a second, and a digest of all batches");
   auto flags = std::make_shared<BenchFlags>();
-  add_feed_flags(*command, *flags);
-  command->add_option("--simd", flags->simd, "force a version of the kernels, as STOKER_SIMD does")
-      ->capture_default_str();
-  command
-      ->add_option("--digest-from", flags->digest_from,
-                   "digest only what comes at or after EPOCH:POSITION")
-      ->capture_default_str();
-  command->add_flag("!--no-digest", flags->digest, "do not compute the digest (saves a pass)");
-  command->add_option("--save-batch", flags->save_batch,
-                      "write the first batch's pixels to a .npy file");
-  command->add_option("--save-order", flags->save_order,
-                      "append the sample indices of every batch to this file, a line a batch");
-  command->add_option("--rank", flags->feed.rank, "give what this one of --ranks gets");
-  command->add_option("--ranks", flags->feed.ranks, "between how many batches are divided")
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->callback([flags] { run(*flags); });
-  add_bench_kernels_command(*bench);
+  add_feed_flags(command, *flags);
+  command.add_option("--simd", flags->simd, "force a version of the kernels, as STOKER_SIMD does");
+  command.add_option("--digest-from", flags->digest_from,
+                     "digest only what comes at or after EPOCH:POSITION");
+  command.add_flag("!--no-digest", flags->digest, "do not compute the digest (saves a pass)");
+  command.add_option("--save-batch", flags->save_batch,
+                     "write the first batch's pixels to a .npy file");
+  command.add_option("--save-order", flags->save_order,
+                     "append the sample indices of every batch to this file, a line a batch");
+  command.add_option("--rank", flags->feed.rank, "give what this one of --ranks gets");
+  command.add_option("--ranks", flags->feed.ranks, "between how many batches are divided");
+  command.add_flag("--json", flags->json, "print one JSON object");
+  command.on_run([flags] { run(*flags); });
+  add_bench_kernels_command(bench);
 }
 
 }  // namespace stoker

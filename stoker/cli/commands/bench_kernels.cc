@@ -106,47 +106,40 @@ void run(KernelBenchFlags flags) {
   if (!flags.json) fmt::print("{} and kernels.png\n", (folder / "kernels.json").string());
 }
 
-const CLI::Validator& odd_number() {
-  static const CLI::Validator validator(
-      [](std::string& text) {
-        const bool odd = !text.empty() && (text.back() - '0') % 2 != 0;
-        return odd ? std::string() : fmt::format("kernels have odd sides, got {}", text);
-      },
-      "ODD");
-  return validator;
+std::string complaint_about_even_number(const std::string& text) {
+  const bool odd = !text.empty() && (text.back() - '0') % 2 != 0;
+  return odd ? std::string() : fmt::format("kernels have odd sides, got {}", text);
 }
 
 }  // namespace
 
-void add_bench_kernels_command(CLI::App& bench) {
-  CLI::App* command = bench.add_subcommand(
+void add_bench_kernels_command(const Command& bench) {
+  const Command command = bench.add_command(
       "kernels", "Times of correlation, Sobel, maximum and X·Xᵀ, by size, threads and device");
   auto flags = std::make_shared<KernelBenchFlags>();
   const auto list = [&](const char* name, std::vector<int>& values, const char* meaning) {
-    return command->add_option(name, values, meaning)
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1 << 14))
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->capture_default_str();
+    return command.add_option(name, values, meaning)
+        .separated_by(',')
+        .between(1, 1 << 14)
+        .repeatable()
+        .show_default();
   };
   list("--sizes", flags->bench.sizes, "sides of the images");
-  list("--kernels", flags->bench.kernels, "sides of the kernels, odd")->check(odd_number());
+  list("--kernels", flags->bench.kernels, "sides of the kernels, odd")
+      .check(complaint_about_even_number);
   list("--threads", flags->bench.threads, "numbers of threads");
-  command->add_option("--matrix", flags->bench.matrix, "side of the matrices of maximum and X·Xᵀ")
-      ->check(CLI::Range(1, 1 << 13))
-      ->capture_default_str();
-  command->add_option("--seconds", flags->bench.seconds, "seconds for each figure")
-      ->check(CLI::Range(0.0, 60.0))
-      ->capture_default_str();
+  command.add_option("--matrix", flags->bench.matrix, "side of the matrices of maximum and X·Xᵀ")
+      .between(1, 1 << 13);
+  command.add_option("--seconds", flags->bench.seconds, "seconds for each figure")
+      .between(0.0, 60.0);
   command
-      ->add_option("--device", flags->device,
-                   "auto: CPU, and CUDA where there is one; cpu or cuda: that one alone")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->add_option("-o,--out", flags->output,
-                      "folder for kernels.json and kernels.png; with --json none unless given");
-  command->callback([flags] { run(*flags); });
+      .add_option("--device", flags->device,
+                  "auto: CPU, and CUDA where there is one; cpu or cuda: that one alone")
+      .one_of({"auto", "cpu", "cuda"});
+  command.add_flag("--json", flags->json, "print one JSON object");
+  command.add_option("-o,--out", flags->output,
+                     "folder for kernels.json and kernels.png; with --json none unless given");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

@@ -1,5 +1,4 @@
 // `stoker devices`: what this machine can compute on, and whether it works.
-#include "stoker/cli/commands/devices.h"
 
 #include <filesystem>
 #include <string>
@@ -189,20 +188,17 @@ void run(const DevicesFlags& flags) {
 
 }  // namespace
 
-void add_devices_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("devices", "List the devices of this machine, or check them");
+void add_devices_command(const Command& parent) {
+  const Command command =
+      parent.add_command("devices", "List the devices of this machine, or check them");
   auto flags = std::make_shared<DevicesFlags>();
-  command->add_flag("--check", flags->check,
-                    "train, resume and compare with the CPU on each accelerator; write a report");
-  command
-      ->add_option("--device", flags->device,
-                   "device to check: auto (every accelerator), cpu, cuda or cuda:INDEX")
-      ->capture_default_str();
-  command->add_option("-o,--out", flags->out, "report of the check, as Markdown")
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->callback([flags] { run(*flags); });
+  command.add_flag("--check", flags->check,
+                   "train, resume and compare with the CPU on each accelerator; write a report");
+  command.add_option("--device", flags->device,
+                     "device to check: auto (every accelerator), cpu, cuda or cuda:INDEX");
+  command.add_option("-o,--out", flags->out, "report of the check, as Markdown");
+  command.add_flag("--json", flags->json, "print one JSON object");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

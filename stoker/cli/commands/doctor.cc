@@ -164,9 +164,8 @@ void run(const DoctorFlags& flags) {
   if (fails(diagnosis, flags.fail_on)) throw ExitRequest{1};
 }
 
-void add_output_flags(CLI::App& command, DoctorFlags& flags) {
-  command.add_option("--out", flags.out, "folder for doctor.json and doctor.html")
-      ->capture_default_str();
+void add_output_flags(const Command& command, DoctorFlags& flags) {
+  command.add_option("--out", flags.out, "folder for doctor.json and doctor.html");
   command.add_option("--json", flags.json, "file for all findings, instead of doctor.json");
   command.add_option("--html", flags.html, "file for the page, instead of doctor.html");
   command.add_option("--write-list", flags.list,
@@ -175,48 +174,41 @@ void add_output_flags(CLI::App& command, DoctorFlags& flags) {
   command
       .add_option("--fail-on", flags.fail_on,
                   "least severity that makes the exit code 1: error, warning, note or never")
-      ->check(CLI::IsMember({"error", "warning", "note", "never"}))
-      ->capture_default_str();
+      .one_of({"error", "warning", "note", "never"});
 }
 
-void add_check_flags(CLI::App& command, DoctorOptions& options) {
+void add_check_flags(const Command& command, DoctorOptions& options) {
   add_max_pixels_flag(command, options.limits);
   command.add_option("--min-side", options.min_side, "pictures with a shorter side are tiny")
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
+      .between(0, 1 << 20);
   command.add_option("--max-ratio", options.max_ratio, "of the longer side to the shorter")
-      ->check(CLI::Range(1.0, 1e6))
-      ->capture_default_str();
+      .between(1.0, 1e6);
   command
       .add_option("--max-imbalance", options.max_imbalance, "of the largest class to the smallest")
-      ->check(CLI::Range(1.0, 1e9))
-      ->capture_default_str();
+      .between(1.0, 1e9);
   command
       .add_option("--near", options.near_distance,
                   "bits in which the hashes of almost equal pictures may differ; -1: don't look")
-      ->check(CLI::Range(-1, HammingIndex::kMaxDistance))
-      ->capture_default_str();
+      .between(-1, HammingIndex::kMaxDistance);
   command.add_flag("--mirrored", options.mirrored, "a mirrored picture is almost equal too");
-  command.add_option("--workers", options.workers, "threads that decode")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  command.add_option("--workers", options.workers, "threads that decode").between(1, 1024);
 }
 
 }  // namespace
 
-void add_doctor_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand(
+void add_doctor_command(const Command& parent) {
+  const Command command = parent.add_command(
       "doctor", "Look for damaged, odd, doubled and mislabelled pictures in a folder");
   auto flags = std::make_shared<DoctorFlags>();
   flags->options.workers = default_workers(cpu_budget());
   command
-      ->add_option("folder", flags->folder,
-                   "pictures in a folder for each class, or train/ and test/")
-      ->required()
-      ->check(CLI::ExistingDirectory);
-  add_output_flags(*command, *flags);
-  add_check_flags(*command, flags->options);
-  command->callback([flags] { run(*flags); });
+      .add_option("folder", flags->folder,
+                  "pictures in a folder for each class, or train/ and test/")
+      .required()
+      .existing_folder();
+  add_output_flags(command, *flags);
+  add_check_flags(command, flags->options);
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

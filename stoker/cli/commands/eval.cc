@@ -8,6 +8,7 @@
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/cli/top_losses.h"
+#include "stoker/core/error.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 
@@ -33,6 +34,7 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
   json[fmt::format("top{}", opened.options.top_k)] = number(result.top_k);
   json["loss"] = number(result.loss);
   json["samples"] = result.samples;
+  json["skipped"] = result.skipped;  // could not be read
   json["split"] = opened.part;
   json["ece"] = number(result.calibration_error);
   json["macro_precision"] = number(result.macro_precision);
@@ -51,11 +53,17 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
   fmt::print("{}\n", json_text(json));
 }
 
+std::string samples_text(const MetricsResult& result) {
+  if (result.skipped == 0) return fmt::format("{}", result.samples);
+  return fmt::format("{} of {}: {} could not be read", result.samples,
+                     result.samples + result.skipped, result.skipped);
+}
+
 void print_text(const ModelAndData& opened, const MetricsResult& result) {
   const ModelCard& card = opened.loaded.card;
   fmt::print("model      {}, {}\n", card.architecture, opened.device);
   fmt::print("data       {}\n", opened.part);
-  fmt::print("samples    {}\n", result.samples);
+  fmt::print("samples    {}\n", samples_text(result));
   fmt::print("loss       {:.4f}\n", result.loss);
   fmt::print("top-1      {:.2f} %\n", 100 * result.top1);
   fmt::print("top-{}      {:.2f} %\n", opened.options.top_k, 100 * result.top_k);
@@ -73,13 +81,21 @@ void run(const EvalFlags& flags) {
   const ModelAndData opened = open_model_and_data(flags.model);
   Progress progress("eval", opened.source->size());
   std::uint64_t done = 0;
+  UnreadableSamples unreadable;
   TopLosses worst(flags.top_losses_count);
   const MetricsResult result =
       evaluate(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
         worst.add(batch);
-        progress.update(done += batch.labels.size());
+        unreadable.add(batch.skipped);
+        progress.update(done += batch.labels.size() + batch.skipped.size());
       });
   progress.clear();
+  if (result.samples == 0 && result.skipped > 0) {
+    throw Error({.what = "none of the images could be read",
+                 .path = flags.model.data,
+                 .found = unreadable.list().front().reason,
+                 .hint = fmt::format("`stoker doctor {}` lists them all.", flags.model.data)});
+  }
   if (!flags.top_losses.empty()) worst.write(flags.top_losses, opened);
   if (!flags.picture.empty()) {
     const std::string title = fmt::format("{:.2f} % right", 100 * result.top1);
@@ -92,27 +108,26 @@ void run(const EvalFlags& flags) {
   } else {
     print_text(opened, result);
   }
+  unreadable.end(flags.model, done);
 }
 
 }  // namespace
 
-void add_eval_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("eval", "How well a trained model does on labelled data");
+void add_eval_command(const Command& parent) {
+  const Command command =
+      parent.add_command("eval", "How well a trained model does on labelled data");
   auto flags = std::make_shared<EvalFlags>();
-  flags->model.add_to(*command);
-  command->add_option("--topk", flags->model.evaluate.top_k, "k of the top-k accuracy")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
-  command->add_option("--top-losses", flags->top_losses,
-                      "write the pictures that the model is most wrong about as a PNG file, with "
-                      "where it looked (Grad-CAM)");
-  command->add_option("--top-losses-count", flags->top_losses_count, "how many of them")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "print one JSON object; shares are in [0, 1]");
-  command->callback([flags] { run(*flags); });
+  flags->model.add_to(command);
+  command.add_option("--topk", flags->model.evaluate.top_k, "k of the top-k accuracy")
+      .between(1, 1 << 20);
+  command.add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
+  command.add_option("--top-losses", flags->top_losses,
+                     "write the pictures that the model is most wrong about as a PNG file, with "
+                     "where it looked (Grad-CAM)");
+  command.add_option("--top-losses-count", flags->top_losses_count, "how many of them")
+      .between(1, 1000);
+  command.add_flag("--json", flags->json, "print one JSON object; shares are in [0, 1]");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

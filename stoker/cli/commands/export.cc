@@ -66,23 +66,23 @@ void run(const ExportFlags& flags) {
 
 }  // namespace
 
-void add_export_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("export", "Write weights as ONNX, for PyTorch, or as safetensors");
+void add_export_command(const Command& parent) {
+  const Command command =
+      parent.add_command("export", "Write weights as ONNX, for PyTorch, or as safetensors");
   auto flags = std::make_shared<ExportFlags>();
   command
-      ->add_option("weights,--weights", flags->weights,
-                   "model file of a run, or any state_dict (.safetensors, .pth, .pt)")
-      ->required();
-  command->add_option("-o,--out", flags->out, "file to write")->required();
+      .add_option("weights,--weights", flags->weights,
+                  "model file of a run, or any state_dict (.safetensors, .pth, .pt)")
+      .required();
+  command.add_option("-o,--out", flags->out, "file to write").required();
   command
-      ->add_option("--format", flags->format,
-                   "onnx: the network with its weights; pth: a state_dict for torch.load; "
-                   "safetensors: a model file where the network is known. Without it the ending of "
-                   "--out decides")
-      ->check(CLI::IsMember({"onnx", "pth", "safetensors"}));
-  flags->published.add_to(*command);
-  command->callback([flags] { run(*flags); });
+      .add_option("--format", flags->format,
+                  "onnx: the network with its weights; pth: a state_dict for torch.load; "
+                  "safetensors: a model file where the network is known. Without it the ending of "
+                  "--out decides")
+      .one_of({"onnx", "pth", "safetensors"});
+  flags->published.add_to(command);
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

@@ -96,7 +96,7 @@ void print_json(const FilterFlags& flags, const FilterText& filter, const Image&
 void run(const FilterFlags& flags) {
   const int chosen = int{flags.all} + int{!flags.sobel.empty()} + int{!flags.kernel.empty()};
   if (chosen != 1) {
-    throw CLI::ValidationError("filter", "give one of --sobel, --kernel and --all");
+    throw UsageError("filter: give one of --sobel, --kernel and --all");
   }
   // Before the image: a mistake in the words costs nothing.
   const FilterText filter = filter_of(flags);
@@ -119,24 +119,22 @@ std::string filter_names() {
 
 }  // namespace
 
-void add_filter_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("filter", "Write an image of a photograph's edges, or of any kernel");
+void add_filter_command(const Command& parent) {
+  const Command command =
+      parent.add_command("filter", "Write an image of a photograph's edges, or of any kernel");
   auto flags = std::make_shared<FilterFlags>();
-  command->add_option("image", flags->image, "a JPEG, PNG or WebP file")->required();
-  command->add_option("--sobel", flags->sobel,
-                      "sqrt(Gx² + Gy²) of a filter and its transpose: " + filter_names() +
-                          "; or 1 to 4; or coefficients, \"1,2,1,2,1 x 1,0,-1\" (column x row) or "
-                          "\"1,0,-1; 2,0,-2; 1,0,-1\" (blur: the correlation alone)");
-  command->add_option("--kernel", flags->kernel,
-                      "the correlation with these coefficients, \"1 0 -1; 2 0 -2; 1 0 -1\"");
-  command->add_flag("--all", flags->all, "the image and the documents' five filters side by side");
-  command->add_option("--device", flags->device, "where to compute")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
-  command->add_option("-o,--out", flags->output, "the PNG file to write")->capture_default_str();
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->callback([flags] { run(*flags); });
+  command.add_option("image", flags->image, "a JPEG, PNG or WebP file").required();
+  command.add_option("--sobel", flags->sobel,
+                     "sqrt(Gx² + Gy²) of a filter and its transpose: " + filter_names() +
+                         "; or 1 to 4; or coefficients, \"1,2,1,2,1 x 1,0,-1\" (column x row) or "
+                         "\"1,0,-1; 2,0,-2; 1,0,-1\" (blur: the correlation alone)");
+  command.add_option("--kernel", flags->kernel,
+                     "the correlation with these coefficients, \"1 0 -1; 2 0 -2; 1 0 -1\"");
+  command.add_flag("--all", flags->all, "the image and the documents' five filters side by side");
+  command.add_option("--device", flags->device, "where to compute").one_of({"auto", "cpu", "cuda"});
+  command.add_option("-o,--out", flags->output, "the PNG file to write");
+  command.add_flag("--json", flags->json, "print one JSON object");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

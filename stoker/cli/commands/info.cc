@@ -90,18 +90,18 @@ void run(const InfoFlags& flags) {
 
 }  // namespace
 
-void add_info_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("info", "What a safetensors file holds, or how far two are apart");
+void add_info_command(const Command& parent) {
+  const Command command =
+      parent.add_command("info", "What a safetensors file holds, or how far two are apart");
   auto flags = std::make_shared<InfoFlags>();
-  command->add_option("file", flags->file, "weights or a checkpoint");
+  command.add_option("file", flags->file, "weights or a checkpoint");
   command
-      ->add_option("--compare", flags->compare,
-                   "two files: the largest difference of a tensor's values, relative to its "
-                   "largest value")
-      ->expected(2);
-  command->add_flag("--json", flags->json, "print one JSON object");
-  command->callback([flags] { run(*flags); });
+      .add_option("--compare", flags->compare,
+                  "two files: the largest difference of a tensor's values, relative to its "
+                  "largest value")
+      .values(2, 2);
+  command.add_flag("--json", flags->json, "print one JSON object");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

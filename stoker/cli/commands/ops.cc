@@ -91,14 +91,13 @@ void print_json() {
 
 }  // namespace
 
-void add_ops_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("ops", "List the augmentations and presets with their ranges");
+void add_ops_command(const Command& parent) {
+  const Command command =
+      parent.add_command("ops", "List the augmentations and presets with their ranges");
   auto format = std::make_shared<std::string>("text");
-  command->add_option("--format", *format, "text, markdown or json")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->capture_default_str();
-  command->callback([format] {
+  command.add_option("--format", *format, "text, markdown or json")
+      .one_of({"text", "markdown", "json"});
+  command.on_run([format] {
     if (*format == "markdown") {
       print_markdown();
     } else if (*format == "json") {

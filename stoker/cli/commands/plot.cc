@@ -82,17 +82,17 @@ void run(const PlotFlags& flags) {
 
 }  // namespace
 
-void add_plot_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand("plot", "Draw columns of CSV files, such as of runs");
+void add_plot_command(const Command& parent) {
+  const Command command = parent.add_command("plot", "Draw columns of CSV files, such as of runs");
   auto flags = std::make_shared<PlotFlags>();
-  command->add_option("files", flags->files, "CSV files, or folders of runs")->required();
-  command->add_option("--names", flags->names, "what the legend calls them, in the same order");
-  command->add_option("-x", flags->x, "column of the x axis")->capture_default_str();
-  command->add_option("-y", flags->y, "columns to draw")->capture_default_str();
-  command->add_flag("--log2", flags->log2, "powers of two on the x axis, e.g. for workers");
-  command->add_option("--title", flags->title, "above the picture");
-  command->add_option("-o,--output", flags->output, "the PNG file to write")->capture_default_str();
-  command->callback([flags] { run(*flags); });
+  command.add_option("files", flags->files, "CSV files, or folders of runs").required();
+  command.add_option("--names", flags->names, "what the legend calls them, in the same order");
+  command.add_option("-x", flags->x, "column of the x axis");
+  command.add_option("-y", flags->y, "columns to draw").show_default();
+  command.add_flag("--log2", flags->log2, "powers of two on the x axis, e.g. for workers");
+  command.add_option("--title", flags->title, "above the picture");
+  command.add_option("-o,--output", flags->output, "the PNG file to write");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

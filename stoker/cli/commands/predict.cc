@@ -1,6 +1,9 @@
 // `stoker predict`: the probabilities of every class for each sample, as CSV, JSON lines or a
 // competition's submission, and how long it took.
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -96,7 +99,8 @@ class Grid {
 using WriteText = std::function<void(const std::string&)>;
 
 struct Outcome {
-  std::uint64_t images = 0, written = 0;  // rows may be fewer: --where
+  std::uint64_t images = 0, written = 0;  // predictions may be fewer: --where, unreadable images
+  UnreadableSamples unreadable;
   // From the first image that is read to the last probability; opening model and data not counted.
   double seconds = 0;
 
@@ -104,6 +108,19 @@ struct Outcome {
     return seconds > 0 ? static_cast<double>(images) / seconds : 0;
   }
 };
+
+// Rows of a batch in the order of the samples, those that could not be read among them.
+void for_each_in_order(const Predictions& batch, const std::function<void(std::size_t)>& predicted,
+                       const std::function<void(const SampleFault&)>& skipped) {
+  auto fault = batch.skipped.begin();
+  for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+    for (; fault != batch.skipped.end() && fault->index < batch.indices[i]; ++fault) {
+      skipped(*fault);
+    }
+    predicted(i);
+  }
+  for (; fault != batch.skipped.end(); ++fault) skipped(*fault);
+}
 
 Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const WriteText& write) {
   const std::vector<std::string>& names = opened.loaded.card.class_names;
@@ -117,20 +134,42 @@ Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const 
   predict(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
     std::string rows;
     const auto classes = static_cast<std::size_t>(batch.classes);
-    for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+    const auto add_row = [&](std::size_t i) {
       const Prediction prediction(opened.source->sample_name(batch.indices[i]),
                                   batch.probabilities.subspan(i * classes, classes));
-      if (!filter.lets_through(names[prediction.ranked.front()], prediction.best())) continue;
+      if (!filter.lets_through(names[prediction.ranked.front()], prediction.best())) return;
       rows += writer.row(prediction);
       ++outcome.written;
       if (!flags.grid.empty()) grid.add(batch.indices[i], batch.labels[i], prediction);
-    }
+    };
+    for_each_in_order(batch, add_row, [&](const SampleFault& fault) {
+      if (flags.where.empty()) rows += writer.error_row(fault.name, fault.reason);
+    });
     write(rows);
-    progress.update(outcome.images += batch.indices.size());
+    outcome.unreadable.add(batch.skipped);
+    progress.update(outcome.images += batch.indices.size() + batch.skipped.size());
   });
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   progress.clear();
   if (!grid.empty()) grid.write(flags.grid, fmt::format("{} {}", flags.model.data, flags.where));
+  return outcome;
+}
+
+Outcome write_to_screen(const ModelAndData& opened, const PredictFlags& flags) {
+  Outcome outcome = write_rows(opened, flags, [](const std::string& rows) {
+    std::fwrite(rows.data(), 1, rows.size(), stdout);
+  });
+  if (std::fflush(stdout) != 0) {
+    throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
+  }
+  return outcome;
+}
+
+Outcome write_to_file(const ModelAndData& opened, const PredictFlags& flags) {
+  AtomicFile file(flags.out, "predictions");
+  Outcome outcome = write_rows(
+      opened, flags, [&](const std::string& rows) { file.write(std::as_bytes(std::span(rows))); });
+  file.commit();
   return outcome;
 }
 
@@ -140,6 +179,7 @@ void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const 
                                          {"predictions", outcome.written},
                                          {"split", opened.part},
                                          {"images", outcome.images},
+                                         {"unreadable", outcome.unreadable.list().size()},
                                          {"seconds", outcome.seconds},
                                          {"images_per_second", outcome.images_per_second()},
                                          {"model", opened.loaded.card.architecture},
@@ -161,57 +201,46 @@ void run(const PredictFlags& flags) {
                  .hint = "Name a file for the rows: --out FILE."});
   }
   const ModelAndData opened = open_model_and_data(flags.model);
-  if (flags.out == "-") {
-    const Outcome outcome = write_rows(opened, flags, [](const std::string& rows) {
-      std::fwrite(rows.data(), 1, rows.size(), stdout);
-    });
-    print_outcome(opened, flags, outcome);
-    return;
-  }
-  AtomicFile file(flags.out, "predictions");
-  const Outcome outcome = write_rows(
-      opened, flags, [&](const std::string& rows) { file.write(std::as_bytes(std::span(rows))); });
-  file.commit();
+  const Outcome outcome =
+      flags.out == "-" ? write_to_screen(opened, flags) : write_to_file(opened, flags);
   print_outcome(opened, flags, outcome);
+  outcome.unreadable.end(flags.model, outcome.images);
 }
 
-void add_submission_flags(CLI::App& command, PredictFlags& flags) {
+void add_submission_flags(const Command& command, PredictFlags& flags) {
   command
       .add_option("--id", flags.id,
                   "ids of a submission: the image's file name without its ending, with it, or its "
                   "path")
-      ->check(CLI::IsMember({"stem", "name", "path"}))
-      ->capture_default_str();
+      .one_of({"stem", "name", "path"});
   command.add_option("--positive", flags.rows.positive,
                      "label of a submission: probability of this class (default: class name)");
 }
 
 }  // namespace
 
-void add_predict_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("predict", "Probabilities of every class for each sample");
+void add_predict_command(const Command& parent) {
+  const Command command =
+      parent.add_command("predict", "Probabilities of every class for each sample");
   auto flags = std::make_shared<PredictFlags>();
   flags->model.needs_labels = false;
-  flags->model.add_to(*command);
-  command->add_option("-o,--out", flags->out, "file to write; -: the screen")
-      ->capture_default_str();
+  flags->model.add_to(command);
+  command.add_option("-o,--out", flags->out, "file to write; -: the screen");
   command
-      ->add_option("--format", flags->format,
-                   "csv; jsonl: one JSON object per line; submission: id,label as competitions "
-                   "take it")
-      ->check(CLI::IsMember({"csv", "jsonl", "submission"}))
-      ->capture_default_str();
-  command->add_option("--topk", flags->rows.top_k,
-                      "only so many classes and their probabilities; 0: all classes, in columns");
-  add_submission_flags(*command, *flags);
-  command->add_option("--where", flags->where,
-                      "only predictions like p<0.6 (the doubtful ones), p>=0.9, class=NAME");
-  command->add_option("--grid", flags->grid,
-                      "write a PNG file with the first 64 of them, class and confidence below");
-  command->add_flag("--json", flags->json,
-                    "print counts and the time of prediction as one JSON object");
-  command->callback([flags] { run(*flags); });
+      .add_option("--format", flags->format,
+                  "csv; jsonl: one JSON object per line; submission: id,label as competitions "
+                  "take it")
+      .one_of({"csv", "jsonl", "submission"});
+  command.add_option("--topk", flags->rows.top_k,
+                     "only so many classes and their probabilities; 0: all classes, in columns");
+  add_submission_flags(command, *flags);
+  command.add_option("--where", flags->where,
+                     "only predictions like p<0.6 (the doubtful ones), p>=0.9, class=NAME");
+  command.add_option("--grid", flags->grid,
+                     "write a PNG file with the first 64 of them, class and confidence below");
+  command.add_flag("--json", flags->json,
+                   "print counts and the time of prediction as one JSON object");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

@@ -102,20 +102,16 @@ void run(const PreviewFlags& flags) {
 
 }  // namespace
 
-void add_preview_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand(
-      "preview", "Write a picture of originals beside their augmented versions");
+void add_preview_command(const Command& parent) {
+  const Command command =
+      parent.add_command("preview", "Write a picture of originals beside their augmented versions");
   auto flags = std::make_shared<PreviewFlags>();
   flags->data.policy = "mnist";
-  flags->data.add_to(*command);
-  command->add_option("-n,--count", flags->count, "how many samples (rows)")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--versions", flags->versions, "augmented versions of each")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  command->add_option("-o,--output", flags->output, "the PNG file to write")->capture_default_str();
-  command->callback([flags] { run(*flags); });
+  flags->data.add_to(command);
+  command.add_option("-n,--count", flags->count, "how many samples (rows)").between(1, 1000);
+  command.add_option("--versions", flags->versions, "augmented versions of each").between(1, 100);
+  command.add_option("-o,--output", flags->output, "the PNG file to write");
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

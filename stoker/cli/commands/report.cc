@@ -29,24 +29,23 @@ void run(const ReportFlags& flags) {
 
 }  // namespace
 
-void add_report_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand(
+void add_report_command(const Command& parent) {
+  const Command command = parent.add_command(
       "report", "What a run did, as a page to look at; of several, how they differ");
   auto flags = std::make_shared<ReportFlags>();
-  command->add_option("runs", flags->runs, "folders of runs")->required();
-  command->add_option("-o,--out", flags->out,
-                      "file to write; report.html, in the run's folder where there is one run");
+  command.add_option("runs", flags->runs, "folders of runs").required();
+  command.add_option("-o,--out", flags->out,
+                     "file to write; report.html, in the run's folder where there is one run");
   command
-      ->add_option("--format", flags->format,
-                   "html: one file with all in it; md: Markdown, with "
-                   "plots as PNG files beside it")
-      ->check(CLI::IsMember({"html", "md"}))
-      ->capture_default_str();
-  command->footer(
+      .add_option("--format", flags->format,
+                  "html: one file with all in it; md: Markdown, with "
+                  "plots as PNG files beside it")
+      .one_of({"html", "md"});
+  command.footer(
       "Examples:\n  stoker report runs/mnist-mlp\n"
       "  stoker report runs/a runs/b --out compared.html\n"
       "  stoker report runs/a --format md --out thesis/run.md");
-  command->callback([flags] { run(*flags); });
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

@@ -51,30 +51,26 @@ void run(WriteFlags flags) {
 
 }  // namespace
 
-void add_shard_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand(
+void add_shard_command(const Command& parent) {
+  const Command command = parent.add_command(
       "shard", "Write data as tar shards with an index, on a disk or an object store");
   auto flags = std::make_shared<WriteFlags>();
-  command->add_option("data", flags->data, data_help())->required();
-  command->add_option("--out", flags->out, "a folder, or s3://bucket/prefix")->required();
-  command->add_option("--shard-size", flags->size, "of one shard, about")->capture_default_str();
-  command->add_option("--seed", flags->options.seed, "the samples are shuffled once by it")
-      ->capture_default_str();
+  command.add_option("data", flags->data, data_help()).required();
+  command.add_option("--out", flags->out, "a folder, or s3://bucket/prefix").required();
+  command.add_option("--shard-size", flags->size, "of one shard, about");
+  command.add_option("--seed", flags->options.seed, "the samples are shuffled once by it");
   command
-      ->add_option("--max-side", flags->options.max_side,
-                   "pictures with a longer side are shrunk to it and written as JPEG; 0: none")
-      ->check(CLI::Range(0, 65'500))
-      ->capture_default_str();
+      .add_option("--max-side", flags->options.max_side,
+                  "pictures with a longer side are shrunk to it and written as JPEG; 0: none")
+      .between(0, 65'500);
   command
-      ->add_option("--quality", flags->options.quality,
-                   "1 to 100: all pictures are written as JPEG anew; 0: only those shrunk, at 90")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
-  command->add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  add_max_pixels_flag(*command, flags->options.limits);
-  command->callback([flags] { run(*flags); });
+      .add_option("--quality", flags->options.quality,
+                  "1 to 100: all pictures are written as JPEG anew; 0: only those shrunk, at 90")
+      .between(0, 100);
+  command.add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
+      .between(0, 4096);
+  add_max_pixels_flag(command, flags->options.limits);
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

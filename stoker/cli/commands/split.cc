@@ -215,39 +215,38 @@ void run(const SplitFlags& flags) {
 
 }  // namespace
 
-void add_split_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("split", "Divide pictures into training and validation");
+void add_split_command(const Command& parent) {
+  const Command command =
+      parent.add_command("split", "Divide pictures into training and validation");
   auto flags = std::make_shared<SplitFlags>();
-  command->add_option("data", flags->data, "a folder with a folder for each class, or a list")
-      ->required();
-  command->add_option("--out", flags->out, "the folder to write to")->required();
-  auto* every =
+  command.add_option("data", flags->data, "a folder with a folder for each class, or a list")
+      .required();
+  command.add_option("--out", flags->out, "the folder to write to").required();
+  const Flag every =
       command
-          ->add_option("--every", flags->options.every,
-                       "of each class the first picture (or group) of every N goes to validation")
-          ->check(CLI::Range(2, 1'000'000'000))
-          ->capture_default_str();
-  auto* fraction = command
-                       ->add_option("--fraction", flags->fraction,
-                                    "this share goes to validation, chosen by the seed, e.g. 0.2")
-                       ->excludes(every);
+          .add_option("--every", flags->options.every,
+                      "of each class the first picture (or group) of every N goes to validation")
+          .between(2, 1'000'000'000);
+  const Flag fraction =
+      command
+          .add_option("--fraction", flags->fraction,
+                      "this share goes to validation, chosen by the seed, e.g. 0.2")
+          .excludes(every)
+          .hide_default();
   command
-      ->add_flag("--stratified", flags->options.stratified,
-                 "with --fraction: the share of each class")
-      ->needs(fraction);
-  command->add_option("--group", flags->options.group,
-                      "a regular expression on the path, e.g. \"patient([0-9]+)_\": pictures for "
-                      "which the part in () is the same stay together");
-  command->add_option("--seed", flags->options.seed, "all randomness follows from it")
-      ->capture_default_str();
+      .add_flag("--stratified", flags->options.stratified,
+                "with --fraction: the share of each class")
+      .needs(fraction);
+  command.add_option("--group", flags->options.group,
+                     "a regular expression on the path, e.g. \"patient([0-9]+)_\": pictures for "
+                     "which the part in () is the same stay together");
+  command.add_option("--seed", flags->options.seed, "all randomness follows from it");
   command
-      ->add_option("--as", flags->as,
-                   "list: train.txt and val.txt; links or copies: folders train and val")
-      ->check(CLI::IsMember({"list", "links", "copies"}))
-      ->capture_default_str();
-  command->callback([flags, fraction] {
-    if (fraction->count() > 0) flags->options.fraction = flags->fraction;
+      .add_option("--as", flags->as,
+                  "list: train.txt and val.txt; links or copies: folders train and val")
+      .one_of({"list", "links", "copies"});
+  command.on_run([flags, fraction] {
+    if (fraction.is_given()) flags->options.fraction = flags->fraction;
     run(*flags);
   });
 }

@@ -9,6 +9,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/report_file.h"
 #include "stoker/cli/sweep_plan.h"
+#include "stoker/cli/trainer_process.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
@@ -124,30 +125,29 @@ void run(const SweepFlags& flags) {
 
 }  // namespace
 
-void add_sweep_command(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("sweep", "Train every combination of some flags, and compare the runs");
+void add_sweep_command(const Command& parent) {
+  const Command command =
+      parent.add_command("sweep", "Train every combination of some flags, and compare the runs");
   auto flags = std::make_shared<SweepFlags>();
-  command->add_option("--vary", flags->vary, "FLAG=VALUE,VALUE of `stoker train`; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  command.add_option("--vary", flags->vary, "FLAG=VALUE,VALUE of `stoker train`; may be repeated")
+      .repeatable()
+      .single_values();
   command
-      ->add_option("--repeat", flags->repeat, "runs of each combination, with seeds that count up")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  command->add_option("--output", flags->output, "folder of the sweep and its runs")
-      ->capture_default_str();
-  command->add_option("--slurm", flags->slurm,
-                      "run nothing; write a script for sbatch, with a task for each run");
-  command->add_option("--only", flags->only, "run only this one of them, counted from 0");
-  command->add_option("train", flags->train, "after --: flags of `stoker train` for all runs")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->footer(
+      .add_option("--repeat", flags->repeat, "runs of each combination, with seeds that count up")
+      .between(1, 10'000);
+  command.add_option("--output", flags->output, "folder of the sweep and its runs");
+  command.add_option("--slurm", flags->slurm,
+                     "run nothing; write a script for sbatch, with a task for each run");
+  command.add_option("--only", flags->only, "run only this one of them, counted from 0")
+      .hide_default();
+  command.add_option("train", flags->train, "after --: flags of `stoker train` for all runs")
+      .repeatable();
+  command.footer(
       "Examples:\n"
       "  stoker sweep --vary workers=1,2,4,8 --vary aa=none,mnist --repeat 3 --output runs/r10 \\\n"
       "    -- --data fashion-mnist --model mlp:784,128,10 --epochs 15\n"
       "  stoker sweep --output runs/r10        go on with it, or compare its runs again");
-  command->callback([flags] { run(*flags); });
+  command.on_run([flags] { run(*flags); });
 }
 
 }  // namespace stoker

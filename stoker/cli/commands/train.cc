@@ -125,13 +125,13 @@ std::string text_of_file(const fs::path& path) {
 }
 
 // As the run has it that is resumed.
-void apply_run_settings(CLI::App& command, TrainFlags& flags, const std::string& yaml,
+void apply_run_settings(const Command& command, TrainFlags& flags, const std::string& yaml,
                         const std::string& name) {
   flags.validation.note_run_settings(yaml);
   apply_run_yaml(command, yaml, name);
 }
 
-RunFolder open_folder(CLI::App& command, TrainFlags& flags) {
+RunFolder open_folder(const Command& command, TrainFlags& flags) {
   RunFolder folder = RunFolder::open(flags.output, flags.resume);
   apply_run_settings(command, flags, text_of_file(folder.args()), folder.args().string());
   return folder;
@@ -186,7 +186,7 @@ void test_at_end(RunFolder& folder, const TrainFlags& flags, const TrainSetup& s
 }
 
 // Alone, or as rank 0 of a group: all that a run writes is written here.
-void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup& setup,
+void run_in(RunFolder& folder, const Command& command, TrainFlags& flags, TrainSetup& setup,
             Group* group = nullptr) {
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();
@@ -253,12 +253,12 @@ void run_in(RunFolder& folder, CLI::App& command, TrainFlags& flags, TrainSetup&
   if (!flags.no_report) make_report(folder);
 }
 
-void apply_named_settings(CLI::App& command, const TrainFlags& flags) {
+void apply_named_settings(const Command& command, const TrainFlags& flags) {
   if (!flags.config.empty()) apply_yaml(command, flags.config);
   if (!flags.recipe.empty()) apply_recipe(command, flags.recipe);
 }
 
-RunFolder new_folder(CLI::App& command, const TrainFlags& flags, const TrainSetup& setup) {
+RunFolder new_folder(const Command& command, const TrainFlags& flags, const TrainSetup& setup) {
   RunFolder folder = flags.take_folder
                          ? RunFolder::create_or_take(flags.output, flags.experiment)
                          : RunFolder::create(flags.output, flags.experiment, default_name(flags));
@@ -274,7 +274,7 @@ RunFolder new_folder(CLI::App& command, const TrainFlags& flags, const TrainSetu
   return folder;
 }
 
-void run_all_folds(CLI::App& command, const TrainFlags& flags) {
+void run_all_folds(const Command& command, const TrainFlags& flags) {
   TrainFlags first = flags;
   first.validation.fold = 0;
   first.resolve();
@@ -282,7 +282,7 @@ void run_all_folds(CLI::App& command, const TrainFlags& flags) {
   complete_folds(make_folds_folder(command, flags, default_name(flags) + "-folds"));
 }
 
-void run_alone(CLI::App& command, TrainFlags& flags) {
+void run_alone(const Command& command, TrainFlags& flags) {
   if (const auto folds = folds_to_resume(flags)) return complete_folds(*folds);
   resolve_resume(flags);
   if (!flags.resume.empty()) {
@@ -300,7 +300,7 @@ void run_alone(CLI::App& command, TrainFlags& flags) {
   run_in(folder, command, flags, setup);
 }
 
-void run_as_rank_0(CLI::App& command, TrainFlags& flags, Group& group) {
+void run_as_rank_0(const Command& command, TrainFlags& flags, Group& group) {
   resolve_resume(flags);
   std::optional<RunFolder> folder;
   std::string settings;  // of the run to go on with; others may not see its folder
@@ -318,7 +318,7 @@ void run_as_rank_0(CLI::App& command, TrainFlags& flags, Group& group) {
   run_in(*folder, command, flags, setup, &group);
 }
 
-void run_as_other_rank(CLI::App& command, TrainFlags& flags, Group& group) {
+void run_as_other_rank(const Command& command, TrainFlags& flags, Group& group) {
   const std::string settings = group.share_text("resumed settings", "");
   if (settings.empty()) {
     apply_named_settings(command, flags);
@@ -372,7 +372,7 @@ GroupOptions group_options(const TrainFlags& flags) {
   std::_Exit(1);
 }
 
-void run_as_rank(CLI::App& command, TrainFlags& flags) {
+void run_as_rank(const Command& command, TrainFlags& flags) {
   Group group(flags.launch, group_options(flags));
   flags.launch = group.launch();
   try {
@@ -391,7 +391,7 @@ void run_as_rank(CLI::App& command, TrainFlags& flags) {
   }
 }
 
-void run(CLI::App& command, TrainFlags& flags) {
+void run(const Command& command, TrainFlags& flags) {
   keep_freed_memory();
   flags.launch = read_launch(flags.dist.launch);
   if (flags.launch.ranks == 1) {
@@ -403,11 +403,11 @@ void run(CLI::App& command, TrainFlags& flags) {
 
 }  // namespace
 
-void add_train_command(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand("train", "Train a model, or go on with a run");
+void add_train_command(const Command& parent) {
+  const Command command = parent.add_command("train", "Train a model, or go on with a run");
   auto flags = std::make_shared<TrainFlags>();
-  flags->add_to(*command);
-  command->callback([flags, command] { in_our_words([&] { run(*command, *flags); }); });
+  flags->add_to(command);
+  command.on_run([flags, command] { in_our_words([&] { run(command, *flags); }); });
 }
 
 }  // namespace stoker

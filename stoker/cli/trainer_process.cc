@@ -1,21 +1,25 @@
-#include "stoker/cli/openmp_wait.h"
+#include "stoker/cli/trainer_process.h"
 
 #include <array>
-#include <climits>
-#include <cstddef>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
 
-#include <sys/auxv.h>
 #include <unistd.h>
+
+#include "stoker/core/error.h"
 
 namespace stoker {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::string_view kProgram = "stoker", kTrainer = "stoker-trainer";
 constexpr std::array<std::string_view, 5> kTorchCommands = {"train", "eval", "predict", "export",
                                                             "devices"};
 constexpr std::array<std::string_view, 2> kUsersSettings = {"GOMP_SPINCOUNT=", "OMP_WAIT_POLICY="};
-// Lines of an environment; a longer one is left as it is.
-constexpr std::size_t kMostLines = 8192;
 
 bool is_torch_command(std::string_view word) noexcept {
   for (const std::string_view command : kTorchCommands) {
@@ -30,9 +34,6 @@ bool is_users_setting(std::string_view line) noexcept {
   }
   return false;
 }
-
-// Started by the dynamic linker as its argument: /proc/self/exe is the linker then.
-bool is_run_by_linker() noexcept { return ::getauxval(AT_BASE) == 0; }
 
 }  // namespace
 
@@ -49,23 +50,19 @@ bool needs_short_spinning(int argc, const char* const* argv,
   return true;
 }
 
-void restart_with_short_spinning(int argc, char** argv, char** environment) noexcept {
-  if (!needs_short_spinning(argc, argv, environment) || is_run_by_linker()) return;
-  static std::array<char*, kMostLines + 2> lines;
-  std::size_t count = 0;
-  for (; environment[count] != nullptr; ++count) {
-    if (count == kMostLines) return;
-    lines[count] = environment[count];
-  }
-  lines[count] = const_cast<char*>(kShortSpinning);  // execve() does not write
-  lines[count + 1] = nullptr;
-  // By its path, so that the process keeps its name; the link where the file was replaced.
-  static std::array<char, PATH_MAX + 1> path;
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), PATH_MAX);
-  if (length <= 0) return;
-  path[static_cast<std::size_t>(length)] = '\0';
-  ::execve(path.data(), argv, lines.data());
-  ::execve("/proc/self/exe", argv, lines.data());
+void become_trainer(int argc, char** argv) {
+  const fs::path trainer = fs::read_symlink("/proc/self/exe").parent_path() / kTrainer;
+  if (!fs::exists(trainer)) return;
+  if (needs_short_spinning(argc, argv, environ)) ::setenv(kSpinName, kSpinValue, 1);
+  ::execv(trainer.c_str(), argv);
+  throw Error({.what = "cannot start the trainer",
+               .path = trainer.string(),
+               .found = std::strerror(errno)});
+}
+
+std::string program_path() {
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  return (self.filename() == kTrainer ? self.parent_path() / kProgram : self).string();
 }
 
 }  // namespace stoker

@@ -55,10 +55,11 @@ void append_validation(const stoker::TrainData& data, std::vector<NamedTensor>& 
 }
 
 void run(int count, char** arguments) {
-  CLI::App command("train", "train");
+  stoker::CommandLine line("train", "");
+  const stoker::Command command = line.root();
   stoker::TrainFlags flags;
   flags.add_to(command);
-  command.parse(count - 1, arguments + 1);  // what stands first is taken for the program's name
+  line.parse(count - 1, arguments + 1);  // what stands first is taken for the program's name
   if (!flags.recipe.empty()) stoker::apply_recipe(command, flags.recipe);
   const stoker::TrainSetup setup = stoker::set_up(flags);
   std::vector<NamedTensor> out;

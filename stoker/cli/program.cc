@@ -1,0 +1,91 @@
+#include "stoker/cli/program.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/error_message.h"
+#include "stoker/cli/usage_hint.h"
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+constexpr const char* kTrainerExamples =
+    "  stoker train --data mnist --model mlp:784,128,10\n"
+    "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
+    "  stoker export runs/mnist-mlp/weights/best.safetensors --out model.onnx\n";
+constexpr const char* kExamples =
+    "  stoker report runs/mnist-mlp\n"
+    "  stoker sweep --vary workers=1,2,4 --repeat 3 -- --data mnist --model mlp:784,128,10\n"
+    "  stoker doctor flowers/ --write-list clean.tsv\n"
+    "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
+    "  stoker bench feed --data mnist --aa \"rotate(-10,10),noise(0.05)\" --workers 2\n"
+    "  stoker filter photo.jpg --all --out edges.png\n"
+    "  stoker split plates/train --every 6 --out splits\n"
+    "  stoker shard flowers/ --out shards --shard-size 256MB\n"
+    "  stoker ops";
+
+void add_feed_commands(const Command& program) {
+  add_report_command(program);
+  add_doctor_command(program);
+  add_info_command(program);
+  add_preview_command(program);
+  add_split_command(program);
+  add_shard_command(program);
+  add_plot_command(program);
+  add_filter_command(program);
+  add_bench_command(program);
+  add_ops_command(program);
+}
+
+bool is_for(const Command& program, int argc, char** argv) {
+  if (argc < 2) return false;
+  return std::strcmp(argv[1], "--version") == 0 || program.has_command(argv[1]);
+}
+
+int run_commands(int argc, char** argv, const ProgramParts& parts) {
+  CommandLine line("stoker", "Trains image classifiers and keeps the device fed.");
+  line.version("stoker " STOKER_VERSION);
+  const Command program = line.root();
+  program.require_command();
+  program.footer(std::string("Examples:\n") + (parts.add_commands ? kTrainerExamples : "") +
+                 kExamples);
+  if (parts.add_commands) parts.add_commands(program);
+  add_feed_commands(program);
+  if (parts.pass_on && !is_for(program, argc, argv)) parts.pass_on();
+  // These two describe all commands that there are.
+  add_completion_command(program);
+  add_man_command(program, STOKER_VERSION);
+  try {
+    const auto parse = [&] { line.parse(argc, argv); };
+    parts.run ? parts.run(parse) : parse();
+    if (std::fflush(stdout) != 0) {
+      throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
+    }
+    return 0;
+  } catch (const ExitRequest& request) {
+    return request.code;
+  } catch (const UsageError& error) {
+    const std::string hint = usage_hint(command_tree(program), {argv + 1, argv + argc});
+    const std::string text = hint.empty() ? error.what() : "stoker: " + hint;
+    std::fprintf(stderr, "%s\nRun with --help for more information.\n", text.c_str());
+    return 2;
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const ProgramParts& parts) {
+  try {
+    return run_commands(argc, argv, parts);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stoker: %s\n", error_message(error).c_str());
+    return 1;
+  }
+}
+
+}  // namespace stoker

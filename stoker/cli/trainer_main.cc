@@ -1,0 +1,25 @@
+// stoker-trainer: every command of stoker, with LibTorch. Started by stoker, see trainer_process.h.
+#include <sys/prctl.h>
+
+#include "stoker/cli/commands/commands.h"
+#include "stoker/cli/program.h"
+#include "stoker/cli/torch_errors.h"
+
+namespace {
+
+void add_trainer_commands(const stoker::Command& program) {
+  stoker::add_train_command(program);
+  stoker::add_eval_command(program);
+  stoker::add_predict_command(program);
+  stoker::add_export_command(program);
+  stoker::add_sweep_command(program);
+  stoker::add_devices_command(program);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::prctl(PR_SET_NAME, "stoker");  // for ps and killall: it is what the user started
+  return stoker::run_command_line(
+      argc, argv, {.add_commands = add_trainer_commands, .run = stoker::in_our_words});
+}
