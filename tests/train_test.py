@@ -114,7 +114,7 @@ class Defaults(Case):
         with open(out, encoding="utf-8") as file:
             table = list(csv.reader(file))
         self.assertEqual(len(table), 10001)
-        shares = [float(x) for x in table[1][3:]]
+        shares = [float(x) for x in table[1][3:-1]]
         self.assertAlmostEqual(sum(shares), 1, places=4)
         self.assertAlmostEqual(max(shares), float(table[1][2]), places=6)
         lines = must("predict", "mnist", "--weights", folder / "weights/last.safetensors", "--format",
