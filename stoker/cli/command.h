@@ -54,7 +54,8 @@ class Flag {
   Flag needs(Flag other) const;
   Flag excludes(Flag other) const;
 
-  // Several values: so many, between commas, or by repeating the flag (with a value each time).
+  // Several values: their number; separated within one word; the flag given several times; one
+  // value each time it is given.
   Flag values(int least, int most) const;
   Flag separated_by(char separator) const;
   Flag repeatable() const;

@@ -6,9 +6,8 @@
 // libgomp, whose threads spin about 3 ms at every barrier. Where another process needs a CPU, the
 // thread that everybody waits for is the one that has none, and all others spin through their time
 // slices: one busy process beside training made it 9 times slower on two CPUs (docs/workers.md).
-// With 1,000 spins (some microseconds) waiting threads sleep, and an idle machine is as fast as
-// before. How long threads wait changes no bit of a result. libgomp reads the setting before
-// main().
+// With 1,000 spins (some microseconds) waiting threads sleep. How long threads wait changes no bit
+// of a result. libgomp reads the setting before main().
 #pragma once
 
 #include <string>
