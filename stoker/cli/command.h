@@ -69,8 +69,9 @@ class Flag {
   // Without dashes; empty where it has none.
   [[nodiscard]] std::string long_name() const;
   [[nodiscard]] bool is_given() const;
-  // As they were typed; where it is not given, the default as it is shown.
+  // As they were typed; empty where it is not given.
   [[nodiscard]] std::vector<std::string> given_values() const;
+  // As help shows them.
   [[nodiscard]] std::vector<std::string> default_values() const;
   [[nodiscard]] bool excludes_one_of(const std::vector<Flag>& others) const;
   // As if these were on the command line. Throws UsageError where they do not fit.
