@@ -16,7 +16,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/step_sync.h"
 
 namespace stoker {

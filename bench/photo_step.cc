@@ -15,7 +15,7 @@
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/optimiser.h"
 #include "stoker/train/threads.h"
 

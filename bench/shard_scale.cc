@@ -18,8 +18,8 @@
 #include <fmt/format.h>
 
 #include "stoker/core/rng.h"
-#include "stoker/data/shard_manifest.h"
-#include "stoker/data/shard_order.h"
+#include "stoker/data/order/shard_order.h"
+#include "stoker/data/shards/shard_manifest.h"
 #include "stoker/pipeline/plan.h"
 
 namespace {

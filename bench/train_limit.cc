@@ -13,7 +13,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
 #include "stoker/data/catalog.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/optimiser.h"
 #include "stoker/train/threads.h"

@@ -37,7 +37,7 @@ def perceptron():
 
 
 def convolutional():
-    """cnn:small of stoker/nn/cnn.h."""
+    """cnn:small of stoker/nn/networks/cnn.h."""
     layers, inputs = [], 1
     for stage, outputs in enumerate((16, 48, 128)):
         layers.append(nn.Conv2d(inputs, outputs, 3, padding=1, bias=False))

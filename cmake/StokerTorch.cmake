@@ -27,7 +27,7 @@ target_link_libraries(stoker_torch INTERFACE
 # Its headers are not written for our warnings, templates of theirs in our code included.
 target_compile_options(stoker_torch INTERFACE -Wno-shadow -Wno-conversion)
 
-# LibTorch's headers cost seconds in every file, so they are compiled once, ahead of all; rooms take the result with
+# LibTorch's headers cost seconds in every file, so they are compiled once, ahead of all; modules take the result with
 # stoker_precompiled_torch(<target>). Code includes what it uses as if this were not there.
 file(WRITE ${PROJECT_BINARY_DIR}/precompiled_torch.cc "// Empty: only its precompiled header counts.\n")
 add_library(stoker_torch_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled_torch.cc)

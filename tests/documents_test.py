@@ -182,9 +182,9 @@ class Architecture(unittest.TestCase):
         return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[:end]]
 
     def test_the_table_of_modules_is_the_tree_in_its_order(self):
-        rows = self.rows("| room | holds | libraries |")
-        code = (SOURCE / "scripts" / "check_rooms").read_text(encoding="utf-8")
-        order = re.findall(r'"([a-z]+)"', re.search(r"^ROOMS = \[(.*?)\]", code, re.MULTILINE).group(1))
+        rows = self.rows("| module | holds | libraries |")
+        code = (SOURCE / "scripts" / "check_modules").read_text(encoding="utf-8")
+        order = re.findall(r'"([a-z]+)"', re.search(r"^MODULES = \[(.*?)\]", code, re.MULTILINE).group(1))
         self.assertEqual([row[0] for row in rows], [f"`{name}`" for name in order])
         self.assertEqual(sorted(order), sorted(path.name for path in (SOURCE / "stoker").iterdir() if path.is_dir()))
         self.assertTrue(all(2 <= len(row) <= 3 for row in rows), rows)

@@ -66,7 +66,7 @@ def part(tensors, prefix):
 
 
 def pictures(samples=4, height=64, width=96):
-    """The same as in stoker/nn/torchvision_test.cc."""
+    """The same as in stoker/nn/networks/torchvision_test.cc."""
     h = (np.arange(samples * 3 * height * width, dtype=np.uint64) * 2654435761) & 0xFFFFFFFF
     h = ((h ^ (h >> np.uint64(15))) * 2246822519) & 0xFFFFFFFF
     h ^= h >> np.uint64(13)

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "stoker/data/dark_images.h"
-#include "stoker/data/left_out.h"
+#include "stoker/data/sources/dark_images.h"
+#include "stoker/data/sources/left_out.h"
 
 namespace stoker {
 

@@ -7,7 +7,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/cli/command.h"
 #include "stoker/cli/shard_flags.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/pipeline/plan.h"
 
 namespace stoker {

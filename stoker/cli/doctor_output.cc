@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
-#include "stoker/data/image_folder.h"
-#include "stoker/data/mapped_file.h"
+#include "stoker/data/sources/image_folder.h"
+#include "stoker/data/sources/mapped_file.h"
 #include "stoker/kernels/resize/resize.h"
 
 namespace stoker {

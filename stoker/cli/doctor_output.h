@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "stoker/data/doctor.h"
+#include "stoker/doctor/doctor.h"
 #include "stoker/report/doctor_page.h"
 
 namespace stoker {

@@ -11,7 +11,7 @@
 #include "stoker/cli/compute_flags.h"
 #include "stoker/cli/published_flags.h"
 #include "stoker/cli/shard_flags.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/train/evaluate.h"
 
 namespace stoker {

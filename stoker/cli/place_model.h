@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "stoker/cli/compute_flags.h"
-#include "stoker/dist/launch.h"
+#include "stoker/distributed/launch.h"
 #include "stoker/nn/model.h"
 #include "stoker/train/device.h"
 #include "stoker/train/threads.h"

@@ -9,7 +9,7 @@
 #include "stoker/cli/picture_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/io/weights_file.h"
-#include "stoker/nn/pretrained.h"
+#include "stoker/nn/networks/pretrained.h"
 
 namespace stoker {
 namespace {

@@ -6,7 +6,7 @@
 #include "stoker/cli/command.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/cli/train_setup.h"
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 
 namespace stoker {
 

@@ -14,7 +14,7 @@
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
-#include "stoker/data/mapped_file.h"
+#include "stoker/data/sources/mapped_file.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {

@@ -8,7 +8,7 @@
 #include "stoker/cli/run_folder.h"
 #include "stoker/cli/run_pictures.h"
 #include "stoker/cli/train_setup.h"
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 
 namespace stoker {
 

@@ -10,7 +10,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/cli/prediction_file.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/image/image.h"
 #include "stoker/pipeline/feed.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "stoker/cli/command.h"
-#include "stoker/data/shard_set.h"
+#include "stoker/data/shards/shard_set.h"
 
 namespace stoker {
 

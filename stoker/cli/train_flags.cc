@@ -8,7 +8,7 @@
 #include "stoker/cli/recipes.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
-#include "stoker/nn/families.h"
+#include "stoker/nn/networks/families.h"
 
 namespace stoker {
 namespace {

@@ -1,5 +1,5 @@
 // The flags of `stoker train`, in timm's spelling where timm has them, and what they mean for the
-// rooms below.
+// modules below.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/cli/command.h"
 #include "stoker/cli/compute_flags.h"
-#include "stoker/cli/dist_flags.h"
+#include "stoker/cli/distributed_flags.h"
 #include "stoker/cli/picture_flags.h"
 #include "stoker/cli/record_options.h"
 #include "stoker/cli/shard_flags.h"
@@ -23,7 +23,7 @@ struct TrainFlags {
   std::string data, model;
   ValidationFlags validation;
   std::string policy = "none", validation_policy = "auto";
-  std::string train_samples = "0";  // data/source_range.h
+  std::string train_samples = "0";  // data/sources/source_range.h
   std::string recipe, pretrained;
   std::string freeze = "none", features = "fresh", validation_features = "cached";
   bool freeze_norms = true;

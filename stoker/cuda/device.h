@@ -1,4 +1,4 @@
-// What a kernel body of this room is written in: the same source is compiled by nvcc for GPUs and
+// What a kernel body of this module is written in: the same source is compiled by nvcc for GPUs and
 // by the host's compiler for the simulator. Only kernel headers and .cu files include this.
 //
 //   STOKER_KERNEL(threads)            before a kernel's return type: at most so many threads a

@@ -1,36 +1,18 @@
 #include "stoker/cuda/gpu.h"
 
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
-#include <vector>
+#include <string>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/own_library.h"
 
 namespace stoker::cuda {
 namespace {
 
 constexpr const char* kLibrary = "libstoker_gpu.so";
-
-// Where the build puts the library, where an installation does, and what the loader knows.
-std::vector<std::string> places() {
-  std::vector<std::string> found;
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-  if (!failed) {
-    for (const auto& folder :
-         {program / "rooms" / "cuda", program, program.parent_path() / "lib"}) {
-      if (std::filesystem::exists(folder / kLibrary, failed)) {
-        found.push_back((folder / kLibrary).string());
-      }
-    }
-  }
-  found.emplace_back(kLibrary);
-  return found;
-}
 
 std::string last_error() {
   const char* why = ::dlerror();
@@ -46,7 +28,7 @@ FoundGpu look_for_gpu() {
     return {.gpu = nullptr, .reason = "no NVIDIA driver (libcuda.so.1)"};
   }
   FoundGpu found;
-  for (const std::string& path : places()) {
+  for (const std::string& path : own_library_paths(kLibrary)) {
     found = open_gpu_library(path);
     if (found.gpu != nullptr) return found;
   }

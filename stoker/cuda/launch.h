@@ -1,4 +1,4 @@
-// Starts the kernels of this room on a GPU. Contracts: stoker/kernels/<name>/<name>.h; planes are
+// Starts the kernels of this module on a GPU. Contracts: stoker/kernels/<name>/<name>.h; planes are
 // in the GPU's memory. The calls return when the kernel is queued on `stream` (null: the default
 // one) of the current device; the memory must live until it has run. Safe from any thread. Throw
 // Error for shapes that the contract excludes, and where CUDA refuses the launch.

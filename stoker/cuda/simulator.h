@@ -1,7 +1,7 @@
-// Runs the kernels of this room on the CPU, without a GPU: blocks one after the other, the threads
-// of a block as fibres with their real indices and barriers. The order of blocks and threads is
-// shuffled anew in every interval between barriers, from a seed, so a kernel that forgets a barrier
-// meets values that are not there yet.
+// Runs the kernels of this module on the CPU, without a GPU: blocks one after the other, the
+// threads of a block as fibres with their real indices and barriers. The order of blocks and
+// threads is shuffled anew in every interval between barriers, from a seed, so a kernel that
+// forgets a barrier meets values that are not there yet.
 //
 // What is caught, each with a SimulatorError that names the thread: an index outside a buffer or a
 // shared array, a vector access off its alignment, a barrier that part of a block does not reach,

@@ -20,9 +20,9 @@
 #include "stoker/data/detail/open_expression.h"
 #include "stoker/data/detail/open_pictures.h"
 #include "stoker/data/detail/open_shards.h"
-#include "stoker/data/idx.h"
-#include "stoker/data/listing_cache.h"
-#include "stoker/data/mapped_file.h"
+#include "stoker/data/sources/idx.h"
+#include "stoker/data/sources/listing_cache.h"
+#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {

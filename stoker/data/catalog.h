@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "stoker/core/environment.h"
-#include "stoker/data/folder_source.h"
-#include "stoker/data/shard_set.h"
-#include "stoker/data/source.h"
+#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker {
 

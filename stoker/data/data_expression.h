@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/data/source_range.h"
+#include "stoker/data/sources/source_range.h"
 
 namespace stoker {
 

@@ -15,10 +15,10 @@
 #include "stoker/core/digest.h"
 #include "stoker/data/detail/each_in_parallel.h"
 #include "stoker/data/detail/identity_lines.h"
-#include "stoker/data/folder_source.h"
-#include "stoker/data/idx.h"
-#include "stoker/data/shard_source.h"
-#include "stoker/data/source_view.h"
+#include "stoker/data/shards/shard_source.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/idx.h"
+#include "stoker/data/sources/source_view.h"
 
 namespace stoker {
 namespace {

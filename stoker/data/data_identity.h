@@ -30,7 +30,7 @@
 #include <span>
 #include <string>
 
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker {
 

@@ -11,9 +11,9 @@
 #include "stoker/data/catalog.h"
 #include "stoker/data/identity_difference.h"
 #include "stoker/data/identity_file.h"
-#include "stoker/data/idx.h"
+#include "stoker/data/sources/idx.h"
+#include "stoker/data/sources/subset.h"
 #include "stoker/data/split.h"
-#include "stoker/data/subset.h"
 #include "stoker/data/test_files.h"
 #include "stoker/data/test_listings.h"
 

@@ -12,10 +12,10 @@
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 #include "stoker/data/detail/choose_samples.h"
-#include "stoker/data/exact_duplicates.h"
-#include "stoker/data/folder_source.h"
-#include "stoker/data/selection.h"
-#include "stoker/data/shard_source.h"
+#include "stoker/data/shards/shard_source.h"
+#include "stoker/data/sources/exact_duplicates.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/selection.h"
 
 namespace stoker {
 namespace {

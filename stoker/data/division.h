@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker {
 

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stoker/data/folder_source.h"
-#include "stoker/data/idx.h"
-#include "stoker/data/source_view.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/idx.h"
+#include "stoker/data/sources/source_view.h"
 #include "stoker/data/split.h"
 #include "stoker/data/test_files.h"
 

@@ -9,7 +9,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/data/detail/byte_reader.h"
-#include "stoker/data/mapped_file.h"
+#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {

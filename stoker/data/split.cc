@@ -9,7 +9,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/detail/choose_samples.h"
-#include "stoker/data/exact_duplicates.h"
+#include "stoker/data/sources/exact_duplicates.h"
 
 namespace stoker {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "stoker/data/image_folder.h"
+#include "stoker/data/sources/image_folder.h"
 
 namespace stoker {
 

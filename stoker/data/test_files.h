@@ -1,4 +1,4 @@
-// What the room's tests share: IDX and gzip bytes.
+// What the module's tests share: IDX and gzip bytes.
 #pragma once
 
 #include <cstdint>

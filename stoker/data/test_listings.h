@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stoker/core/test_files.h"
-#include "stoker/data/image_folder.h"
+#include "stoker/data/sources/image_folder.h"
 
 namespace stoker {
 

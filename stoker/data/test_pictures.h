@@ -1,11 +1,11 @@
-// Pictures for the doctor's tests: scenes that differ from each other, and folders made of them.
+// Pictures for tests: scenes that differ from each other, and changed copies of them.
 #pragma once
 
-#include <string>
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "stoker/core/test_files.h"
-#include "stoker/data/doctor.h"
 #include "stoker/image/png.h"
 #include "stoker/image/test_codecs.h"
 #include "stoker/image/test_images.h"
@@ -51,18 +51,6 @@ inline Image mirrored(const Image& image) {
     }
   }
   return out;
-}
-
-// "kind: path path" for each finding, in the doctor's order.
-inline std::vector<std::string> findings_of(const Diagnosis& diagnosis) {
-  std::vector<std::string> lines;
-  for (const Finding& finding : diagnosis.findings) {
-    std::string line(traits_of(finding.kind).name);
-    line += ":";
-    for (const std::string& path : finding.paths) line += " " + path;
-    lines.push_back(line);
-  }
-  return lines;
 }
 
 }  // namespace stoker::test

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/test_files.h"
-#include "stoker/data/tar.h"
+#include "stoker/data/shards/tar.h"
 
 namespace stoker::test {
 

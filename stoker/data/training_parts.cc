@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/data/shard_source.h"
+#include "stoker/data/shards/shard_source.h"
 
 namespace stoker {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stoker/data/source_view.h"
+#include "stoker/data/sources/source_view.h"
 #include "stoker/data/test_files.h"
 #include "stoker/data/test_listings.h"
 

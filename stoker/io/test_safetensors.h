@@ -1,4 +1,4 @@
-// What the room's tests share: safetensors bytes made by hand, and a sample of all kinds of
+// What the module's tests share: safetensors bytes made by hand, and a sample of all kinds of
 // tensors.
 #pragma once
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/data/mapped_file.h"
+#include "stoker/data/sources/mapped_file.h"
 #include "stoker/io/safetensors.h"
 
 namespace stoker {

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/nn/autocast.h"
+#include "stoker/nn/layers/autocast.h"
 #include "stoker/nn/loss.h"
-#include "stoker/nn/onnx_layers.h"
+#include "stoker/nn/onnx/onnx_layers.h"
 
 namespace stoker {
 namespace {

@@ -2,7 +2,7 @@
 // run without autograd, so nothing is kept for, or computed by, a backward pass through them.
 #pragma once
 
-#include "stoker/nn/layers.h"
+#include "stoker/nn/layers/layers.h"
 #include "stoker/nn/model.h"
 
 namespace stoker {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/test_files.h"
-#include "stoker/nn/mlp.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/mlp.h"
+#include "stoker/nn/networks/registry.h"
 
 namespace stoker {
 namespace {

@@ -150,7 +150,7 @@ class Model {
   [[nodiscard]] const at::Device& device() const noexcept { return device_; }
 
   // Adds to the graph what forward() computes, as nodes from `x`, normalised pixels, to the logits,
-  // which it returns (nn/onnx_layers.h). Constants have the names of the tensors.
+  // which it returns (nn/onnx/onnx_layers.h). Constants have the names of the tensors.
   virtual OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const = 0;
 
  protected:

@@ -8,7 +8,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/finite_weights.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
 
 namespace stoker {

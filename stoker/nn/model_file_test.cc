@@ -7,7 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/test_files.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
 
 namespace stoker {

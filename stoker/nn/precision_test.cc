@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 
 namespace stoker {
 namespace {

@@ -19,8 +19,8 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/error.h"
-#include "stoker/data/sampler.h"
-#include "stoker/data/source.h"
+#include "stoker/data/order/sampler.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/pipeline/batch.h"
 #include "stoker/pipeline/batch_memory.h"

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "stoker/core/test_files.h"
-#include "stoker/data/folder_source.h"
-#include "stoker/data/subset.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/subset.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/pipeline/test_threads.h"

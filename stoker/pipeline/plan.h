@@ -45,7 +45,8 @@ class BatchPlan {
 
   // Of this rank, in one batch.
   struct Share {
-    std::uint32_t epoch = 0;  // of the order (data/sampler.h): passes are counted through the run
+    std::uint32_t epoch =
+        0;  // of the order (data/order/sampler.h): passes are counted through the run
     std::uint64_t first_position = 0;  // its samples: this one, and every step() positions
     std::uint32_t count = 0;           // may be 0: the other ranks got the few that were left
   };

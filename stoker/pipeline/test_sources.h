@@ -1,4 +1,4 @@
-// Sources for the tests of this room.
+// Sources for the tests of this module.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/rng.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker::test {
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "stoker/cuda/kernel_check.h"
-#include "stoker/nn/registry.h"
-#include "stoker/nn/vector_math.h"
+#include "stoker/nn/layers/vector_math.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/checkpointing.h"
 #include "stoker/train/detail/pattern_source.h"
 #include "stoker/train/share_state.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "stoker/augment/policy.h"
-#include "stoker/data/source.h"
-#include "stoker/dist/group.h"
+#include "stoker/data/sources/source.h"
+#include "stoker/distributed/group.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
 #include "stoker/pipeline/faults.h"

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "stoker/data/sampler.h"
+#include "stoker/data/order/sampler.h"
 #include "stoker/nn/model.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/train/batch_stream.h"

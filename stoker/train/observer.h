@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "stoker/dist/gradients.h"
+#include "stoker/distributed/gradients.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/telemetry.h"
 #include "stoker/train/metrics.h"

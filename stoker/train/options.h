@@ -81,9 +81,9 @@ struct TrainOptions {
   std::chrono::milliseconds stall_limit{0};
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
   bool exact_decode = false;  // of the training pictures; validation always decodes exactly
-  // Batch norms compute as several ranks do that share their statistics (nn/shared_statistics.h),
-  // whose roundings are not those of LibTorch's kernel. For a run that may have any number of
-  // ranks.
+  // Batch norms compute as several ranks do that share their statistics
+  // (nn/layers/shared_statistics.h), whose roundings are not those of LibTorch's kernel. For a run
+  // that may have any number of ranks.
   bool shared_statistics = false;
 };
 

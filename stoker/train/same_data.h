@@ -5,7 +5,7 @@
 #include <span>
 
 #include "stoker/data/data_identity.h"
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 
 namespace stoker {
 

@@ -2,7 +2,7 @@
 // and all begin with the same bits.
 #pragma once
 
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 #include "stoker/train/state.h"
 
 namespace stoker {

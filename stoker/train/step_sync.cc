@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include "stoker/nn/shared_statistics.h"
+#include "stoker/nn/layers/shared_statistics.h"
 
 namespace stoker {
 namespace {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "stoker/dist/gradients.h"
-#include "stoker/dist/group.h"
+#include "stoker/distributed/gradients.h"
+#include "stoker/distributed/group.h"
 #include "stoker/train/observer.h"
 #include "stoker/train/state.h"
 
@@ -21,7 +21,7 @@ namespace stoker {
 
 struct StepSyncOptions {
   ReductionOptions reduction = {};
-  bool shared_statistics = false;  // of batch norms, in every pass (nn/shared_statistics.h)
+  bool shared_statistics = false;  // of batch norms, in every pass (nn/layers/shared_statistics.h)
 };
 
 class StepSync {

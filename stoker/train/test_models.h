@@ -6,7 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "stoker/io/onnx.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 
 namespace stoker::test {
 

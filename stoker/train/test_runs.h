@@ -1,4 +1,4 @@
-// Small runs for the tests of this room: made-up pictures, few steps.
+// Small runs for the tests of this module: made-up pictures, few steps.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/train/trainer.h"
 

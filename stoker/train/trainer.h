@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "stoker/augment/policy.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/train/batch_stream.h"
 #include "stoker/train/evaluate.h"

@@ -2,7 +2,7 @@
 // everything that shows or digests a training batch. A plain function.
 #pragma once
 
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/train/trainer.h"
 

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "stoker/core/error.h"
-#include "stoker/data/idx.h"
+#include "stoker/data/sources/idx.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
-#include "stoker/data/shard_index.h"
-#include "stoker/data/shard_manifest.h"
+#include "stoker/data/shards/shard_index.h"
+#include "stoker/data/shards/shard_manifest.h"
 
 namespace {
 

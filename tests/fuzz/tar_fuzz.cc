@@ -8,8 +8,8 @@
 #include <string>
 
 #include "stoker/core/error.h"
-#include "stoker/data/shard_index.h"
-#include "stoker/data/tar.h"
+#include "stoker/data/shards/shard_index.h"
+#include "stoker/data/shards/tar.h"
 
 namespace {
 

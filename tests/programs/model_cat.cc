@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
 
 namespace {

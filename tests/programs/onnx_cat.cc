@@ -15,8 +15,8 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/nn/model_file.h"
-#include "stoker/nn/onnx_export.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
+#include "stoker/nn/onnx/onnx_export.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/test_files.h"
-#include "stoker/nn/mlp.h"
+#include "stoker/nn/networks/mlp.h"
 
 namespace stoker {
 namespace {

@@ -1,14 +1,14 @@
-// One test for each line of the specification that the trainer's rooms cover so far, named after
+// One test for each line of the specification that the trainer's modules cover so far, named after
 // it.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "stoker/data/joined_source.h"
-#include "stoker/data/source_range.h"
-#include "stoker/data/subset.h"
-#include "stoker/nn/mlp.h"
-#include "stoker/nn/registry.h"
+#include "stoker/data/sources/joined_source.h"
+#include "stoker/data/sources/source_range.h"
+#include "stoker/data/sources/subset.h"
+#include "stoker/nn/networks/mlp.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/device.h"
 #include "stoker/train/trainer.h"
 #include "tests/spec/spec_data.h"

@@ -11,10 +11,10 @@
 #include "stoker/cli/recipes.h"
 #include "stoker/cli/train_flags.h"
 #include "stoker/core/test_files.h"
-#include "stoker/data/folder_source.h"
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/data/split.h"
 #include "stoker/kernels/resize/resize.h"
-#include "stoker/nn/registry.h"
+#include "stoker/nn/networks/registry.h"
 #include "stoker/train/trainer.h"
 
 namespace stoker {

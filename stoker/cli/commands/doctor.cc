@@ -1,5 +1,5 @@
 // `stoker doctor`: what is wrong with a folder of pictures, before anyone trains on it.
-#include "stoker/data/doctor.h"
+#include "stoker/doctor/doctor.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
-#include "stoker/data/hamming_index.h"
+#include "stoker/doctor/hamming_index.h"
 
 namespace stoker {
 namespace {

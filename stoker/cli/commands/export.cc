@@ -11,7 +11,7 @@
 #include "stoker/io/torch_file.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/finite_weights.h"
-#include "stoker/nn/onnx_export.h"
+#include "stoker/nn/onnx/onnx_export.h"
 
 namespace stoker {
 namespace {

@@ -8,7 +8,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/data_flags.h"
 #include "stoker/core/error.h"
-#include "stoker/data/sampler.h"
+#include "stoker/data/order/sampler.h"
 #include "stoker/image/png.h"
 #include "stoker/report/contact_sheet.h"
 

@@ -11,7 +11,7 @@
 #include "stoker/cli/shard_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
-#include "stoker/data/shard_writer.h"
+#include "stoker/data/shards/shard_writer.h"
 #include "stoker/store/open_store.h"
 
 namespace stoker {

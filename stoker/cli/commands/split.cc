@@ -14,8 +14,8 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/core/error.h"
-#include "stoker/data/image_folder.h"
-#include "stoker/data/image_list.h"
+#include "stoker/data/sources/image_folder.h"
+#include "stoker/data/sources/image_list.h"
 
 namespace stoker {
 namespace {

@@ -29,7 +29,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
-#include "stoker/dist/group.h"
+#include "stoker/distributed/group.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
 #include "stoker/train/rate_range.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/data/image_folder.h"
+#include "stoker/data/sources/image_folder.h"
 
 namespace stoker::detail {
 

@@ -4,8 +4,8 @@
 #include <system_error>
 #include <utility>
 
-#include "stoker/data/joined_source.h"
-#include "stoker/data/source_range.h"
+#include "stoker/data/sources/joined_source.h"
+#include "stoker/data/sources/source_range.h"
 
 namespace stoker::detail {
 namespace {

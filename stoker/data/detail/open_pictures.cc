@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "stoker/data/detail/missing_part.h"
-#include "stoker/data/image_list.h"
-#include "stoker/data/listing_cache.h"
+#include "stoker/data/sources/image_list.h"
+#include "stoker/data/sources/listing_cache.h"
 
 namespace stoker::detail {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/detail/missing_part.h"
-#include "stoker/data/foreign_shards.h"
-#include "stoker/data/shard_source.h"
+#include "stoker/data/shards/foreign_shards.h"
+#include "stoker/data/shards/shard_source.h"
 #include "stoker/store/open_store.h"
 
 namespace stoker::detail {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "stoker/data/folder_source.h"
+#include "stoker/data/sources/folder_source.h"
 
 namespace stoker::detail {
 

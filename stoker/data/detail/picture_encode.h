@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stoker/core/digest.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker::detail {
 

@@ -8,14 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stoker/data/detail/file_content.h"
 #include "stoker/data/detail/letters.h"
+#include "stoker/data/sources/file_content.h"
 
 namespace stoker::detail {
 namespace {
-
-constexpr std::string_view kUnsupported = "unsupported image (";
-constexpr std::string_view kMisnamed = "image without its extension (";
 
 // Sorted, for the search.
 constexpr std::array kImages = std::to_array<std::string_view>(
@@ -73,10 +70,6 @@ std::string UnknownFiles::reason(int folder, const char* name) {
     return other;
   }
   return fmt::format("{}{}, {})", kMisnamed, signature, shown);
-}
-
-bool is_image_reason(std::string_view reason) {
-  return reason.starts_with(kUnsupported) || reason.starts_with(kMisnamed);
 }
 
 }  // namespace stoker::detail

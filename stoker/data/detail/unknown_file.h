@@ -9,6 +9,10 @@
 
 namespace stoker::detail {
 
+// How the reasons of files that are images begin.
+inline constexpr std::string_view kUnsupported = "unsupported image (";
+inline constexpr std::string_view kMisnamed = "image without its extension (";
+
 // Gives reasons why files are left out of a listing. One thread.
 class UnknownFiles {
  public:
@@ -20,8 +24,5 @@ class UnknownFiles {
  private:
   std::map<std::string, int, std::less<>> no_images_;  // by extension, how many were opened
 };
-
-// The reason says that the file is an image.
-[[nodiscard]] bool is_image_reason(std::string_view reason);
 
 }  // namespace stoker::detail

@@ -3,7 +3,7 @@
 // Sums run over k in order, in runs that are added up; instruction sets differ by rounding (fused
 // multiply-adds), the number of threads changes nothing.
 //
-// A BLAS can be put in place with use_gram_blas(); this room links none. Functions without state
+// A BLAS can be put in place with use_gram_blas(); this module links none. Functions without state
 // but that, safe from any thread.
 #pragma once
 

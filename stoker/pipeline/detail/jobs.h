@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "stoker/data/sampler.h"
-#include "stoker/data/source.h"
+#include "stoker/data/order/sampler.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/ring.h"
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "stoker/augment/policy.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/pipeline/batch.h"
 

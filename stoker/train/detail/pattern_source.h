@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/rng.h"
-#include "stoker/data/source.h"
+#include "stoker/data/sources/source.h"
 
 namespace stoker::detail {
 

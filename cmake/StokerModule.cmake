@@ -1,0 +1,57 @@
+# A module is a folder under stoker/, a static library stoker_<module>, and its tests.
+
+# stoker_module(<name> SOURCES … HEADERS … USES <modules> LIBRARIES <targets>)
+# HEADERS are the public ones; the target all_verify_interface_header_sets compiles each alone.
+function(stoker_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;HEADERS;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  set(target stoker_${name})
+  add_library(${target} STATIC ${MODULE_SOURCES})
+  add_library(stoker::${name} ALIAS ${target})
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${MODULE_HEADERS})
+  list(TRANSFORM MODULE_USES PREPEND stoker::)
+  target_link_libraries(${target}
+    PUBLIC stoker_compile ${MODULE_USES} ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# source_dir() for tests. Not a definition on the command line: ccache would find no object again in another checkout.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
+"namespace stoker {
+const char* source_dir() { return \"@PROJECT_SOURCE_DIR@\"; }
+}  // namespace stoker
+")
+add_library(stoker_source_dir STATIC ${PROJECT_BINARY_DIR}/source_dir.cc)
+
+# stoker_test(<name> [TORCH] SOURCES … LIBRARIES … LABELS …): a GoogleTest program, every test known to ctest. TORCH: its
+# sources include LibTorch.
+function(stoker_test name)
+  if(NOT STOKER_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(TEST "TORCH" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} stoker_source_dir GTest::gmock GTest::gtest_main)
+  if(TEST_TORCH)
+    stoker_precompiled_torch(${name})  # which serves only code that is optimised as it is
+  else()
+    # A third less to compile. GCC 12 then takes an empty std::optional for one that is read.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
+  endif()
+  # One word: gtest_discover_tests cannot pass a list on. The presets look for a part of it.
+  list(JOIN TEST_LABELS "+" label)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${label}" TIMEOUT ${TEST_TIMEOUT})
+endfunction()
+
+# stoker_benchmark(<name> SOURCES … LIBRARIES …): a Google Benchmark program.
+function(stoker_benchmark name)
+  if(NOT STOKER_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(BENCH "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${BENCH_SOURCES})
+  target_link_libraries(${name} PRIVATE ${BENCH_LIBRARIES} benchmark::benchmark_main)
+endfunction()

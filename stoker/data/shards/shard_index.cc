@@ -1,0 +1,176 @@
+#include "stoker/data/shards/shard_index.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stoker/core/digest.h"
+#include "stoker/core/error.h"
+#include "stoker/data/detail/json_class.h"
+#include "stoker/data/detail/letters.h"
+#include "stoker/data/detail/table_text.h"
+#include "stoker/data/shards/tar.h"
+#include "stoker/data/sources/image_folder.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kMaxClassText = 256;
+constexpr std::uint64_t kMaxJson = std::uint64_t{1} << 20;
+
+[[noreturn]] void fail_index(const std::string& path, std::size_t line, std::string expected) {
+  throw Error({.what = "cannot read the index of a shard",
+               .path = path,
+               .expected = std::move(expected),
+               .found = fmt::format("something else in line {}", line),
+               .hint = "Write the shards again, or remove the index to have it made anew."});
+}
+
+std::optional<IndexedSample> parse_sample(std::string_view line) {
+  const auto fields = detail::fields_of(line);
+  if (fields.size() != 5 || fields[3].size() != 16 || !detail::stays_inside(fields[4])) return {};
+  const auto offset = detail::number_in<std::uint64_t>(fields[0]);
+  const auto length = detail::number_in<std::uint32_t>(fields[1]);
+  const auto label = detail::number_in<std::int32_t>(fields[2]);
+  const auto checksum = detail::number_in<std::uint64_t>(fields[3], 16);
+  if (!offset || !length || !label || !checksum) return {};
+  return IndexedSample{*offset, *length, *label, *checksum, std::string(fields[4])};
+}
+
+// One sample as its members come by.
+struct Gathered {
+  std::string key;
+  std::optional<TarMember> picture;
+  std::string class_text;
+};
+
+class Scanner {
+ public:
+  Scanner(std::span<const std::byte> bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+
+  std::vector<ScannedSample> run() {
+    TarReader reader(bytes_, path_);
+    while (const auto member = reader.next()) add(*member);
+    finish();
+    return std::move(samples_);
+  }
+
+ private:
+  [[nodiscard]] std::span<const std::byte> content(const TarMember& member) const {
+    return bytes_.subspan(member.offset, member.size);
+  }
+
+  void add(const TarMember& member) {
+    const std::size_t slash = member.name.rfind('/');
+    const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+    const std::size_t dot = member.name.find('.', base);
+    if (dot == base || dot == std::string::npos) return;  // hidden, or no part of a sample
+    const std::string key = member.name.substr(0, dot);
+    if (!gathered_ || gathered_->key != key) {
+      finish();
+      gathered_ = Gathered{.key = key, .picture = {}, .class_text = {}};
+    }
+    take(member, detail::lower_case(member.name.substr(dot + 1)));
+  }
+
+  void take(const TarMember& member, const std::string& kind) {
+    if (has_picture_extension("." + kind) && kind.find('.') == std::string::npos) {
+      if (gathered_->picture) refuse(member.name, "a second picture");
+      if (member.size > std::numeric_limits<std::uint32_t>::max()) refuse(member.name, "4 GiB");
+      gathered_->picture = member;
+    } else if (kind == "cls") {
+      if (member.size > kMaxClassText) refuse(member.name, "a class of more than 256 bytes");
+      gathered_->class_text = trimmed(content(member));
+      if (!detail::is_plain_text(gathered_->class_text)) refuse(member.name, "no plain text");
+    } else if (kind == "json" && gathered_->class_text.empty()) {
+      if (member.size > kMaxJson) refuse(member.name, "more than a megabyte");
+      gathered_->class_text = detail::class_in_json(content(member));
+      if (!detail::is_plain_text(gathered_->class_text)) refuse(member.name, "no plain text");
+    }
+  }
+
+  static std::string trimmed(std::span<const std::byte> bytes) {
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first));
+  }
+
+  void finish() {
+    if (!gathered_) return;
+    if (!gathered_->picture) refuse(gathered_->key, "a sample without a picture");
+    const TarMember& picture = *gathered_->picture;
+    samples_.push_back({.sample = {.offset = picture.offset,
+                                   .length = static_cast<std::uint32_t>(picture.size),
+                                   .checksum = digest64(content(picture)),
+                                   .name = picture.name},
+                        .class_text = std::move(gathered_->class_text)});
+    gathered_.reset();
+  }
+
+  [[noreturn]] void refuse(const std::string& member, std::string found) const {
+    throw Error({.what = "cannot use the shard",
+                 .path = path_ + "#" + member,
+                 .expected = "samples of one picture (.jpg, .jpeg, .png, .webp) and .cls or .json",
+                 .found = std::move(found)});
+  }
+
+  std::span<const std::byte> bytes_;
+  const std::string& path_;
+  std::optional<Gathered> gathered_;
+  std::vector<ScannedSample> samples_;
+};
+
+}  // namespace
+
+std::string to_text(const ShardIndex& index) {
+  std::string text =
+      fmt::format("#stoker-index\t1\t{}\t{}\t{}\n", index.shard, index.samples.size(), index.plan);
+  for (const IndexedSample& sample : index.samples) {
+    fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{:016x}\t{}\n", sample.offset,
+                   sample.length, sample.label, sample.checksum, sample.name);
+  }
+  return text;
+}
+
+ShardIndex parse_shard_index(std::string_view text, const ShardBounds& bounds,
+                             const std::string& path) {
+  const auto head = detail::fields_of(detail::take_line(text));
+  const auto count = head.size() == 5 ? detail::number_in<std::uint64_t>(head[3]) : std::nullopt;
+  if (!count || head[0] != "#stoker-index" || head[1] != "1" || !detail::stays_inside(head[2]) ||
+      !detail::is_plain_text(head[4])) {
+    fail_index(path, 1, "#stoker-index, 1, the shard's name, its samples and their plan");
+  }
+  ShardIndex index{.shard = std::string(head[2]), .plan = std::string(head[4]), .samples = {}};
+  std::uint64_t end = 0;
+  for (std::size_t line = 2; !text.empty(); ++line) {
+    if (text.find('\n') == std::string_view::npos) fail_index(path, line, "a whole line");
+    auto sample = parse_sample(detail::take_line(text));
+    if (!sample) fail_index(path, line, "offset, length, label, checksum and name");
+    if (sample->offset < end || sample->offset > bounds.bytes ||
+        sample->length > bounds.bytes - sample->offset) {
+      fail_index(path, line, fmt::format("a sample after byte {}, within {}", end, bounds.bytes));
+    }
+    if (bounds.classes == 0 ? sample->label != -1
+                            : sample->label < 0 || sample->label >= bounds.classes) {
+      fail_index(path, line, fmt::format("a label among {} classes", bounds.classes));
+    }
+    end = sample->offset + sample->length;
+    index.samples.push_back(*std::move(sample));
+  }
+  if (index.samples.size() != *count) fail_index(path, 1, "the number of samples that follow");
+  return index;
+}
+
+std::string index_name(std::string_view shard) {
+  if (shard.ends_with(".tar")) shard.remove_suffix(4);
+  return std::string(shard) + ".tsv";
+}
+
+std::vector<ScannedSample> scan_shard(std::span<const std::byte> bytes, const std::string& path) {
+  return Scanner(bytes, path).run();
+}
+
+}  // namespace stoker

@@ -1,0 +1,72 @@
+// Pictures in tar shards as a source. A sample's bytes are a part of a mapped file; its checksum is
+// compared whenever it is read. Which shards are open, fetched and given up again is the pool's.
+// Memory: the manifest (some 100 bytes a shard), and the indexes of two windows of shards.
+#pragma once
+
+#include <memory>
+
+#include "stoker/data/order/shard_order.h"
+#include "stoker/data/shards/shard_pool.h"
+#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/source.h"
+
+namespace stoker {
+
+class ShardSource final : public Source {
+ public:
+  ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOptions& pictures,
+              const ShardOptions& options);
+
+  [[nodiscard]] std::uint64_t size() const override { return layout_->samples(); }
+  // Throws Error where the manifest states none.
+  [[nodiscard]] ImageShape shape() const override;
+  [[nodiscard]] int channels() const override { return pictures_.channels; }
+  [[nodiscard]] const std::vector<std::string>& class_names() const override {
+    return shards_->manifest().class_names;
+  }
+  // "<store>/shard-000003.tar#17"
+  [[nodiscard]] std::string sample_name(std::uint64_t index) const override;
+  [[nodiscard]] std::shared_ptr<const ShardLayout> layout() const override { return layout_; }
+  void expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept override;
+  [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
+  [[nodiscard]] Result<std::int64_t> label(std::uint64_t index,
+                                           SampleBuffer& buffer) const override;
+  [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
+                                           SampleBuffer& buffer) const override;
+  // The label, then the picture's bytes: a process that may not open files has no index.
+  [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                              const MakeRoom& room) const override;
+  [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                      const FrameRequest& request,
+                                      SampleBuffer& buffer) const override;
+  [[nodiscard]] const ShardSet& shards() const noexcept { return *shards_; }
+  [[nodiscard]] std::string where() const { return shards_->where(); }
+  [[nodiscard]] const ShardManifest& manifest() const noexcept { return shards_->manifest(); }
+  // These shards alone, by their places in the manifest; at least one.
+  [[nodiscard]] std::shared_ptr<const ShardSource> part(
+      std::span<const std::uint32_t> shards) const {
+    return std::make_shared<ShardSource>(shards_->part(shards), pictures_, options_);
+  }
+
+ private:
+  struct Found {
+    ShardPool::Shard shard;  // keeps the bytes
+    std::span<const std::byte> bytes;
+    std::int32_t label = -1;
+  };
+  [[nodiscard]] Found find(std::uint64_t index, std::chrono::nanoseconds& waited) const;
+  [[nodiscard]] Result<Found> find_checked(std::uint64_t index,
+                                           std::chrono::nanoseconds& waited) const;
+  [[nodiscard]] Result<Sample> decode_labelled(std::uint64_t index, const Found& found,
+                                               const FrameRequest& request,
+                                               SampleBuffer& buffer) const;
+
+  std::shared_ptr<const ShardSet> shards_;
+  FolderOptions pictures_;
+  ShardOptions options_;
+  std::shared_ptr<const ShardLayout> layout_;
+  std::unique_ptr<ShardPool> pool_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,82 @@
+#include "stoker/data/sources/exact_duplicates.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stoker/core/digest.h"
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+using Sets = std::vector<std::vector<std::size_t>>;
+
+// Splits each set by a key; sets of one are left out.
+template <class Key>
+Sets refine(const Sets& sets, const std::function<Key(std::size_t)>& key_of) {
+  Sets refined;
+  for (const auto& set : sets) {
+    std::map<Key, std::vector<std::size_t>> by_key;
+    for (const std::size_t place : set) by_key[key_of(place)].push_back(place);
+    for (auto& [key, places] : by_key) {
+      if (places.size() > 1) refined.push_back(std::move(places));
+    }
+  }
+  return refined;
+}
+
+// The digest of up to `length` bytes from `begin` on. Read, not mapped: a file that gets shorter
+// meanwhile must not end the program.
+std::string digest_of_part(const std::filesystem::path& path, std::uint64_t begin,
+                           std::uint64_t length) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(begin));
+  Digest digest;
+  std::vector<char> buffer(std::min<std::uint64_t>(length, 1 << 16));
+  while (file && length > 0) {
+    file.read(buffer.data(),
+              static_cast<std::streamsize>(std::min<std::uint64_t>(length, buffer.size())));
+    const auto got = static_cast<std::size_t>(file.gcount());
+    digest.add(std::as_bytes(std::span(buffer).first(got)));
+    length -= got;
+  }
+  if (!file.eof() && !file) {
+    throw Error({.what = "cannot read a picture to compare it with others",
+                 .path = path.string(),
+                 .found = std::generic_category().message(errno),
+                 .hint = "Check that the file can be read, e.g. with cat."});
+  }
+  return digest.hex();
+}
+
+}  // namespace
+
+Sets find_exact_duplicates(const ImageListing& listing) {
+  constexpr std::uint64_t kBlock = 4096;
+  const auto digest = [&](std::size_t place, std::uint64_t begin, std::uint64_t length) {
+    return digest_of_part(listing.root / listing.images[place].path, begin, length);
+  };
+  std::vector<std::size_t> all(listing.images.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  Sets sets = refine<std::uint64_t>({all}, [&](std::size_t i) { return listing.images[i].bytes; });
+  // From the middle: photographs of one camera have the same first kilobytes.
+  sets = refine<std::string>(
+      sets, [&](std::size_t i) { return digest(i, listing.images[i].bytes / 2, kBlock); });
+  sets = refine<std::string>(
+      sets, [&](std::size_t i) { return digest(i, 0, std::numeric_limits<std::uint64_t>::max()); });
+  std::ranges::sort(sets);
+  return sets;
+}
+
+}  // namespace stoker

@@ -1,0 +1,145 @@
+#include "stoker/data/sources/file_content.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <string_view>
+
+namespace stoker::detail {
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::uint64_t little_endian(std::string_view text) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 4; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[i]);
+  return value;
+}
+
+// Where the first scan of a JPEG begins; npos where the file ends before. Segments are skipped by
+// their length, because a small picture inside EXIF has markers of its own.
+std::size_t first_scan(std::string_view text) {
+  for (std::size_t at = text.find('\xFF', 2); at != text.npos && text.size() - at >= 4;) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+    if (byte(1) == 0xDA) return at;
+    const bool has_length =
+        byte(1) >= 0xC0 && byte(1) < 0xFF && !(byte(1) >= 0xD0 && byte(1) <= 0xD9);
+    at += has_length ? 2U + (byte(2) << 8 | byte(3)) : 1U;
+    at = text.find('\xFF', std::min(at, text.size()));
+  }
+  return std::string_view::npos;
+}
+
+struct Signature {
+  std::size_t at;
+  std::string_view bytes, name;
+};
+constexpr Signature kImages[] = {
+    {0, "GIF87a"sv, "a GIF image"},
+    {0, "GIF89a"sv, "a GIF image"},
+    {0, "II*\0"sv, "a TIFF image"},
+    {0, "MM\0*"sv, "a TIFF image"},
+    {0, "II+\0"sv, "a TIFF image"},
+    {4, "ftypavif"sv, "an AVIF image"},
+    {4, "ftypheic"sv, "a HEIC image"},
+    {4, "ftypheix"sv, "a HEIC image"},
+    {4, "ftypmif1"sv, "a HEIC image"},
+    {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
+    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
+    {0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
+    {0, "8BPS\0\x01"sv, "a Photoshop file"},
+    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR image"},
+};
+
+// Two letters begin many a text; the header's reserved bytes are zero, its length below 256.
+bool is_bmp(std::string_view text) {
+  return text.size() >= 18 && text.starts_with("BM") && text.substr(6, 4) == "\0\0\0\0"sv &&
+         text.substr(15, 3) == "\0\0\0"sv;
+}
+
+// What people save in place of an image, and formats whose first bytes alone say little.
+constexpr Signature kOthers[] = {
+    {0, "BM"sv, "a BMP image"},
+    {0, "\xFF\x0A"sv, "a JPEG XL image"},
+    {0, "%PDF"sv, "a PDF file"},
+    {0, "PK\x03\x04"sv, "a ZIP archive"},
+    {0, "\x1F\x8B"sv, "a gzip file"},
+    {0, "version https://git-lfs"sv, "a Git LFS pointer instead of the file"},
+};
+
+std::string_view named_by(std::span<const Signature> signatures, std::string_view text) {
+  for (const Signature& signature : signatures) {
+    if (text.size() < signature.at) continue;
+    if (text.substr(signature.at).starts_with(signature.bytes)) return signature.name;
+  }
+  return "";
+}
+
+// An image of a format that is not read here.
+std::string_view other_image(std::string_view text) {
+  return is_bmp(text) ? "a BMP image" : named_by(kImages, text);
+}
+
+bool starts_with_word(std::string_view text, std::string_view word) {
+  if (text.size() < word.size()) return false;
+  return std::equal(word.begin(), word.end(), text.begin(), [](char expected, char found) {
+    return expected == std::tolower(static_cast<unsigned char>(found));
+  });
+}
+
+bool is_html(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return false;
+  text.remove_prefix(first);
+  return starts_with_word(text, "<!doctype html") || starts_with_word(text, "<html");
+}
+
+}  // namespace
+
+bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format) {
+  const std::string_view text = text_of(bytes);
+  switch (format) {
+    case ImageFormat::kJpeg: {
+      const std::size_t scan = first_scan(text);
+      return scan == text.npos || text.find("\xFF\xD9"sv, scan) == text.npos;
+    }
+    case ImageFormat::kPng:
+      return text.find("IEND"sv) == text.npos;
+    case ImageFormat::kWebp:
+      return text.size() < 8 || little_endian(text.substr(4)) + 8 > text.size();
+  }
+  return false;
+}
+
+std::string_view image_signature(std::span<const std::byte> bytes) {
+  if (const auto format = sniff_format(bytes)) {
+    switch (*format) {
+      case ImageFormat::kJpeg:
+        return "a JPEG image";
+      case ImageFormat::kPng:
+        return "a PNG image";
+      case ImageFormat::kWebp:
+        return "a WebP image";
+    }
+  }
+  return other_image(text_of(bytes));
+}
+
+std::string describe_content(std::span<const std::byte> bytes) {
+  const std::string_view text = text_of(bytes);
+  if (text.empty()) return "an empty file";
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c == '\0'; })) {
+    return "zero bytes only";
+  }
+  for (const std::string_view name : {other_image(text), named_by(kOthers, text)}) {
+    if (!name.empty()) return std::string(name);
+  }
+  if (is_html(text.substr(0, 1024))) return "an HTML page, such as a failed download leaves";
+  return "";
+}
+
+}  // namespace stoker::detail

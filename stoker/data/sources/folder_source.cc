@@ -1,0 +1,113 @@
+#include "stoker/data/sources/folder_source.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stoker/data/detail/picture_decode.h"
+
+namespace stoker {
+namespace {
+
+// More than any picture within the limits takes; checked before memory is taken.
+constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 30;
+
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+ErrorDetails cannot_read(const std::string& path, std::string found) {
+  return {.what = "cannot read the picture", .path = path, .found = std::move(found)};
+}
+
+// All bytes of a file.
+Result<std::span<const std::byte>> read_file(const std::string& path, const MakeRoom& room) {
+  const OpenFile file(path);
+  struct stat status {};
+  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0) {
+    return cannot_read(path, std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) return cannot_read(path, "not a regular file");
+  if (status.st_size > kMaxFileBytes) {
+    return cannot_read(path, fmt::format("{} bytes, more than a gigabyte", status.st_size));
+  }
+  const std::span<std::byte> out = room(static_cast<std::size_t>(status.st_size));
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = ::read(file.descriptor(), out.data() + done, out.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot_read(path, std::strerror(errno));
+    if (got == 0) return cannot_read(path, "it became shorter while it was read");
+    done += static_cast<std::size_t>(got);
+  }
+  return std::span<const std::byte>(out);
+}
+
+// Room in the reader's buffer, whose memory is kept.
+MakeRoom room_in(std::vector<std::byte>& bytes) {
+  return [&bytes](std::size_t size) -> std::span<std::byte> {
+    bytes.resize(size);
+    return bytes;
+  };
+}
+
+}  // namespace
+
+FolderSource::FolderSource(ImageListing listing, const FolderOptions& options)
+    : listing_(std::move(listing)), options_(options) {}
+
+Error pictures_differ(const std::string& where) {
+  return Error({.what = "the pictures may differ in size",
+                .path = where,
+                .expected = "a policy that begins with their size",
+                .hint = "For example --aa imagenet-train, or --aa \"resize(224,224)\""});
+}
+
+ImageShape FolderSource::shape() const { throw pictures_differ(listing_.root.string()); }
+
+std::string FolderSource::sample_name(std::uint64_t index) const {
+  return (listing_.root / listing_.images.at(index).path).string();
+}
+
+Result<std::span<const std::byte>> FolderSource::read_bytes(std::uint64_t index,
+                                                            const MakeRoom& room) const {
+  return read_file(sample_name(index), room);
+}
+
+Result<Sample> FolderSource::read(std::uint64_t index, SampleBuffer& buffer) const {
+  return read_framed(index, {}, buffer);
+}
+
+Result<Sample> FolderSource::read_framed(std::uint64_t index, const FrameRequest& request,
+                                         SampleBuffer& buffer) const {
+  auto bytes = read_bytes(index, room_in(buffer.file));
+  if (!bytes) return bytes.error();
+  return decode(index, *bytes, request, buffer);
+}
+
+Result<Sample> FolderSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                    const FrameRequest& request, SampleBuffer& buffer) const {
+  auto image = detail::decode_picture(bytes, options_, request, buffer);
+  if (image) return Sample{.image = *image, .label = listing_.images[index].label};
+  ErrorDetails error = image.error();
+  error.path = sample_name(index);
+  return error;
+}
+
+}  // namespace stoker

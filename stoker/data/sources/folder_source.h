@@ -1,0 +1,50 @@
+// Pictures in a folder as a source. Each is read and decoded when it is asked for, and no more of
+// it than the frame needs. Memory: the listing, about 100 bytes a picture.
+#pragma once
+
+#include "stoker/data/sources/image_folder.h"
+#include "stoker/data/sources/source.h"
+
+namespace stoker {
+
+struct FolderOptions {
+  int channels = 3;  // 1: grey
+  DecodeLimits limits = {};
+  Colour background{255, 255, 255};  // under transparent pictures
+};
+
+class FolderSource final : public Source {
+ public:
+  explicit FolderSource(ImageListing listing, const FolderOptions& options = {});
+
+  [[nodiscard]] std::uint64_t size() const override { return listing_.images.size(); }
+  [[nodiscard]] ImageShape shape() const override;
+  [[nodiscard]] int channels() const override { return options_.channels; }
+  [[nodiscard]] const std::vector<std::string>& class_names() const override {
+    return listing_.class_names;
+  }
+  [[nodiscard]] std::string sample_name(std::uint64_t index) const override;
+  // The whole picture, upright, in its own size.
+  [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
+  [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
+                                           SampleBuffer& buffer) const override;
+  [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                              const MakeRoom& room) const override;
+  [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                      const FrameRequest& request,
+                                      SampleBuffer& buffer) const override;
+  [[nodiscard]] Result<std::int64_t> label(std::uint64_t index, SampleBuffer&) const override {
+    return std::int64_t{listing_.images.at(index).label};
+  }
+  [[nodiscard]] const ImageListing& listing() const noexcept { return listing_; }
+  [[nodiscard]] const FolderOptions& options() const noexcept { return options_; }
+
+ private:
+  ImageListing listing_;
+  FolderOptions options_;
+};
+
+// What shape() throws where pictures may differ in size.
+[[nodiscard]] Error pictures_differ(const std::string& where);
+
+}  // namespace stoker

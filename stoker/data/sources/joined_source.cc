@@ -1,0 +1,110 @@
+#include "stoker/data/sources/joined_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+std::string text_of(const ImageShape& shape) {
+  return fmt::format("{}x{}x{}", shape.height, shape.width, shape.channels);
+}
+
+// "3 classes, the first \"ant\"" where they differ only further on would not help: name the first
+// that differs.
+std::string class_at(const std::vector<std::string>& names, std::size_t place) {
+  if (place >= names.size()) return fmt::format("{} classes", names.size());
+  return fmt::format("\"{}\" as class {} of {}", names[place], place, names.size());
+}
+
+void check_fits(const JoinedSource::Part& first, const JoinedSource::Part& other) {
+  const auto& expected = first.source->class_names();
+  const auto& found = other.source->class_names();
+  const std::string what = fmt::format("cannot join {} and {}", first.name, other.name);
+  if (expected != found) {
+    const auto place =
+        static_cast<std::size_t>(std::ranges::mismatch(expected, found).in1 - expected.begin());
+    throw Error({.what = what,
+                 .expected = fmt::format("the same classes: {}", class_at(expected, place)),
+                 .found = class_at(found, place)});
+  }
+  if (first.source->channels() == other.source->channels()) return;
+  throw Error({.what = what,
+               .expected = fmt::format("{} channels", first.source->channels()),
+               .found = fmt::format("{}", other.source->channels())});
+}
+
+}  // namespace
+
+JoinedSource::JoinedSource(std::vector<Part> parts) : parts_(std::move(parts)) {
+  STOKER_INVARIANT(!parts_.empty(), "{} parts", parts_.size());
+  std::uint64_t end = 0;
+  for (const Part& part : parts_) {
+    check_fits(parts_.front(), part);
+    ends_.push_back(end += part.source->size());
+  }
+}
+
+ImageShape JoinedSource::shape() const {
+  const ImageShape first = parts_.front().source->shape();
+  for (const Part& part : parts_) {
+    const ImageShape other = part.source->shape();
+    if (other == first) continue;
+    throw Error(
+        {.what = fmt::format("images of {} and {} differ in size", parts_.front().name, part.name),
+         .expected = text_of(first),
+         .found = text_of(other),
+         .hint = "Begin the policy with a size, e.g. --aa \"resize(224,224)\""});
+  }
+  return first;
+}
+
+JoinedSource::Place JoinedSource::place_of(std::uint64_t index) const noexcept {
+  const auto part =
+      static_cast<std::size_t>(std::ranges::upper_bound(ends_, index) - ends_.begin());
+  return {*parts_[part].source, part == 0 ? index : index - ends_[part - 1]};
+}
+
+std::string JoinedSource::sample_name(std::uint64_t index) const {
+  const Place place = place_of(index);
+  return place.source.sample_name(place.index);
+}
+
+void JoinedSource::prefetch(std::uint64_t index) const noexcept {
+  const Place place = place_of(index);
+  place.source.prefetch(place.index);
+}
+
+Result<Sample> JoinedSource::read(std::uint64_t index, SampleBuffer& buffer) const {
+  const Place place = place_of(index);
+  return place.source.read(place.index, buffer);
+}
+
+Result<std::int64_t> JoinedSource::label(std::uint64_t index, SampleBuffer& buffer) const {
+  const Place place = place_of(index);
+  return place.source.label(place.index, buffer);
+}
+
+Result<Sample> JoinedSource::read_framed(std::uint64_t index, const FrameRequest& request,
+                                         SampleBuffer& buffer) const {
+  const Place place = place_of(index);
+  return place.source.read_framed(place.index, request, buffer);
+}
+
+Result<std::span<const std::byte>> JoinedSource::read_bytes(std::uint64_t index,
+                                                            const MakeRoom& room) const {
+  const Place place = place_of(index);
+  return place.source.read_bytes(place.index, room);
+}
+
+Result<Sample> JoinedSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                    const FrameRequest& request, SampleBuffer& buffer) const {
+  const Place place = place_of(index);
+  return place.source.decode(place.index, bytes, request, buffer);
+}
+
+}  // namespace stoker

@@ -1,0 +1,150 @@
+#include "stoker/doctor/picture_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stoker/core/digest.h"
+#include "stoker/data/sources/dark_images.h"
+#include "stoker/data/sources/file_content.h"
+
+namespace stoker {
+namespace {
+
+// No camera writes more into one picture; it keeps a misnamed disk image out of memory.
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
+
+// Closes on every way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+std::string reason_of(int error) { return std::generic_category().message(error); }
+
+// Fills `bytes`; the reason where that fails. Reads instead of mapping: a bad sector or a file that
+// another program shortens is then an error and not a signal.
+std::string read_all(const std::filesystem::path& path, std::vector<std::byte>& bytes) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return reason_of(errno);
+  struct stat status {};
+  if (::fstat(file.fd, &status) != 0) return reason_of(errno);
+  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > kMaxFileBytes) return fmt::format("{} bytes, more than a picture has", size);
+  bytes.resize(size);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::read(file.fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return reason_of(errno);
+    if (count == 0) break;  // shorter than a moment ago
+    done += static_cast<std::size_t>(count);
+  }
+  bytes.resize(done);
+  return "";
+}
+
+std::string digest_of(std::span<const std::byte> bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.hex();
+}
+
+std::string digest_of(const ImageView& pixels) {
+  Digest digest;
+  const std::array<std::int32_t, 3> shape = {pixels.shape.height, pixels.shape.width,
+                                             pixels.shape.channels};
+  digest.add(std::as_bytes(std::span(shape)));
+  for (int y = 0; y < pixels.shape.height; ++y) {
+    digest.add(std::as_bytes(std::span(pixels.row(y), pixels.shape.bytes_per_row())));
+  }
+  return digest.hex();
+}
+
+bool is_blank(const ImageView& pixels) {
+  const auto pixel = static_cast<std::size_t>(pixels.shape.channels);
+  const std::size_t row_bytes = pixels.shape.bytes_per_row();
+  const std::uint8_t* first = pixels.row(0);
+  // Each pixel equals the one before it, then each row the first.
+  if (std::memcmp(first, first + pixel, row_bytes - pixel) != 0) return false;
+  for (int y = 1; y < pixels.shape.height; ++y) {
+    if (std::memcmp(first, pixels.row(y), row_bytes) != 0) return false;
+  }
+  return true;
+}
+
+bool within(const ImageHeader& header, const DecodeLimits& limits) {
+  return header.width <= limits.max_side && header.height <= limits.max_side &&
+         std::int64_t{header.width} * header.height <= limits.max_pixels;
+}
+
+// Header checks are made here, so that the size of a refused picture is known.
+DecodeLimits without_size(DecodeLimits limits) {
+  limits.max_side = std::numeric_limits<int>::max();
+  limits.max_pixels = std::numeric_limits<std::int64_t>::max();
+  return limits;
+}
+
+}  // namespace
+
+PictureExaminer::PictureExaminer(const DecodeLimits& limits)
+    : limits_(limits), decoder_(without_size(limits)) {}
+
+PictureFacts PictureExaminer::examine(const std::filesystem::path& path) {
+  PictureFacts facts;
+  facts.reason = read_all(path, bytes_);
+  if (!facts.reason.empty()) {
+    facts.reason = "cannot read the file: " + facts.reason;
+    return facts;
+  }
+  facts.file_digest = digest_of(bytes_);
+  facts.format = sniff_format(bytes_);
+  if (!facts.format) {
+    const std::string content = detail::describe_content(bytes_);
+    facts.reason = content.empty() ? "neither JPEG nor PNG nor WebP" : content;
+    return facts;
+  }
+  examine_bytes(facts);
+  return facts;
+}
+
+void PictureExaminer::examine_bytes(PictureFacts& facts) {
+  const auto refuse = [&](const ErrorDetails& error) {
+    facts.reason = to_string(error);
+    if (detail::is_cut_short(bytes_, *facts.format)) facts.state = PictureState::kTruncated;
+  };
+  auto header = decoder_.open(bytes_);
+  if (!header) return refuse(header.error());
+  facts.header = *header;
+  if (!within(*header, limits_)) {
+    facts.state = PictureState::kTooLarge;
+    facts.reason = fmt::format("{}x{}; the limit is {} pixels and {} a side", header->width,
+                               header->height, limits_.max_pixels, limits_.max_side);
+    return;
+  }
+  auto decoded = decoder_.decode({});
+  if (!decoded) return refuse(decoded.error());
+  facts.state = PictureState::kDecoded;
+  examine_pixels(facts, decoded->pixels);
+}
+
+void PictureExaminer::examine_pixels(PictureFacts& facts, const ImageView& pixels) {
+  facts.pixel_digest = digest_of(pixels);
+  facts.blank = is_blank(pixels);
+  if (facts.header->bits == 16) facts.brightest = brightest_value(pixels);
+  facts.sketch = sketch_of(pixels, scratch_);
+}
+
+}  // namespace stoker

@@ -1,0 +1,138 @@
+#include "stoker/nn/layers/layers.h"
+
+#include <cmath>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/core/rng.h"
+#include "stoker/nn/layers/initial_weights.h"
+#include "stoker/nn/layers/shared_statistics.h"
+
+namespace stoker {
+namespace {
+
+constexpr double kRunningShare = 0.1;  // of the newest batch in the running statistics
+
+// A leaf that autograd fills.
+void make_leaf(at::Tensor& tensor) { tensor = tensor.detach().requires_grad_(true); }
+
+// The same leaf elsewhere, frozen if it was; autograd would take a moved tensor for a computed one.
+void move_leaf(at::Tensor& tensor, const at::Device& device) {
+  tensor = tensor.detach().to(device).requires_grad_(tensor.requires_grad());
+}
+
+// One value has no variance: LibTorch would make the running one NaN.
+void check_batch(const at::Tensor& x) {
+  if (x.numel() > x.size(1)) return;
+  throw Error({.what = "batch normalisation cannot learn from this batch",
+               .expected = "at least two values for each channel",
+               .found = fmt::format("{} samples of {}x{} pixels", x.size(0), x.size(2), x.size(3)),
+               .hint = "Take a batch size that leaves no single sample over, or larger pictures"});
+}
+
+}  // namespace
+
+Convolution::Convolution(std::int64_t inputs, std::int64_t outputs, std::int64_t side,
+                         LayerSeed& seed)
+    : Convolution(uniform_weights({outputs, inputs, side, side},
+                                  std::sqrt(6.0 / static_cast<double>(inputs * side * side)),
+                                  seed.seed, seed.next_layer++)) {}
+
+Convolution::Convolution(const at::Tensor& weights)
+    : weight(weights.contiguous(at::MemoryFormat::ChannelsLast)) {
+  make_leaf(weight);
+}
+
+at::Tensor Convolution::operator()(const at::Tensor& x) const {
+  return at::conv2d(x, weight, {}, stride, weight.size(2) / 2, /*dilation=*/1, groups);
+}
+
+void Convolution::append_parameters(const std::string& name, std::vector<NamedTensor>& out) const {
+  out.push_back({name + ".weight", weight});
+}
+
+void Convolution::to(const at::Device& device) { move_leaf(weight, device); }
+
+BatchNorm::BatchNorm(std::int64_t channels)
+    : weight(at::ones({channels})),
+      bias(at::zeros({channels})),
+      running_mean(at::zeros({channels})),
+      running_variance(at::ones({channels})) {
+  make_leaf(weight);
+  make_leaf(bias);
+}
+
+void BatchNorm::count_batches() { batches = at::zeros({}, at::kLong); }
+
+at::Tensor BatchNorm::operator()(const at::Tensor& x, bool training) const {
+  if (training && batches.defined()) batches.add_(1);
+  if (training && SharedStatistics::active()) {
+    return normalised_by_all_ranks(
+        x, {weight, bias, running_mean, running_variance, kRunningShare, kVarianceFloor});
+  }
+  // A rank may have no sample in a short batch; LibTorch then changes no statistics.
+  if (training && x.size(0) > 0) check_batch(x);
+  return at::batch_norm(x, weight, bias, running_mean, running_variance, training, kRunningShare,
+                        kVarianceFloor, /*cudnn_enabled=*/true);
+}
+
+void BatchNorm::append_parameters(const std::string& name, std::vector<NamedTensor>& out) const {
+  out.push_back({name + ".weight", weight});
+  out.push_back({name + ".bias", bias});
+}
+
+void BatchNorm::append_buffers(const std::string& name, std::vector<NamedTensor>& out) const {
+  out.push_back({name + ".running_mean", running_mean});
+  out.push_back({name + ".running_var", running_variance});
+  if (batches.defined()) out.push_back({name + ".num_batches_tracked", batches});
+}
+
+void BatchNorm::to(const at::Device& device) {
+  move_leaf(weight, device);
+  move_leaf(bias, device);
+  running_mean = running_mean.to(device);
+  running_variance = running_variance.to(device);
+  if (batches.defined()) batches = batches.to(device);
+}
+
+Linear::Linear(std::int64_t inputs, std::int64_t outputs, LayerSeed& seed)
+    : Linear(uniform_weights({outputs, inputs}, 1 / std::sqrt(static_cast<double>(inputs)),
+                             seed.seed, seed.next_layer++),
+             at::zeros({outputs})) {}
+
+Linear::Linear(const at::Tensor& weights, const at::Tensor& biases)
+    : weight(weights), bias(biases) {
+  make_leaf(weight);
+  make_leaf(bias);
+}
+
+at::Tensor Linear::operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+
+void Linear::append_parameters(const std::string& name, std::vector<NamedTensor>& out) const {
+  out.push_back({name + ".weight", weight});
+  out.push_back({name + ".bias", bias});
+}
+
+void Linear::to(const at::Device& device) {
+  move_leaf(weight, device);
+  move_leaf(bias, device);
+}
+
+at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& key) {
+  const auto limit = static_cast<std::uint32_t>(probability * 0x1p32);
+  const auto growth = static_cast<float>(1 / (1 - probability));
+  at::Tensor factors = at::empty(rows.sizes(), at::kFloat);
+  auto* factor = factors.data_ptr<float>();
+  for (std::int64_t row = 0; row < rows.size(0); ++row) {
+    const std::uint32_t place = key.first_place + static_cast<std::uint32_t>(row) * key.place_step;
+    Rng rng({.seed = key.seed, .epoch = place, .sample = key.batch}, kDropoutStream);
+    for (std::int64_t i = 0; i < rows.size(1); ++i) {
+      *factor++ = rng.next_u32() < limit ? 0 : growth;
+    }
+  }
+  return rows * factors.to(rows.device());
+}
+
+}  // namespace stoker

@@ -1,0 +1,131 @@
+#include "stoker/nn/networks/pretrained.h"
+
+#include <array>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/io/fit_weights.h"
+#include "stoker/io/weights_file.h"
+#include "stoker/nn/finite_weights.h"
+#include "stoker/nn/networks/registry.h"
+#include "stoker/nn/tensor_views.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::int64_t kMaxClasses = 1 << 20;  // any real number of them
+
+struct Published {
+  const char* architecture;
+  const char* file;  // with the first digits of its SHA-256
+};
+constexpr std::array<Published, 5> kTorchvision = {{{"resnet18", "resnet18-f37072fd.pth"},
+                                                    {"resnet34", "resnet34-b627a593.pth"},
+                                                    {"resnet50", "resnet50-0676ba61.pth"},
+                                                    {"resnet101", "resnet101-63fe2227.pth"},
+                                                    {"mobilenet_v2", "mobilenet_v2-b0353104.pth"}}};
+
+std::string where_to_get(const std::string& architecture) {
+  for (const Published& published : kTorchvision) {
+    if (architecture != published.architecture) continue;
+    return fmt::format(
+        "Nothing is downloaded. torchvision publishes {}'s weights for ImageNet as {}; the digits "
+        "in its name begin its SHA-256.",
+        architecture, published.file);
+  }
+  return "Nothing is downloaded: name a file.";
+}
+
+std::vector<WantedTensor> wanted_by(std::span<const NamedTensor> tensors,
+                                    std::span<const TensorView> views) {
+  std::vector<WantedTensor> wanted;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    wanted.push_back({tensors[i].name, views[i].dtype, views[i].shape});
+  }
+  return wanted;
+}
+
+void check_exists(const std::filesystem::path& path, const std::string& architecture) {
+  if (std::filesystem::exists(path)) return;
+  throw Error({.what = "cannot find the weights",
+               .path = path.string(),
+               .expected = "a file of weights",
+               .found = "no such file",
+               .hint = where_to_get(architecture)});
+}
+
+[[noreturn]] void fail_fit(const Model& model, const std::filesystem::path& path,
+                           std::string found) {
+  throw Error({.what = "the weights do not fit the network",
+               .path = path.string(),
+               .expected = fmt::format("all tensors of {} for {} classes", model.architecture(),
+                                       model.input().classes),
+               .found = std::move(found)});
+}
+
+WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesystem::path& path,
+                        bool allow_nonfinite) {
+  const std::vector<NamedTensor> tensors = all_tensors(model);
+  const FileTensors now(tensors);
+  const WeightsFit fit =
+      fit_weights(wanted_by(tensors, now.views()), file.tensors(), model.stages().back().name);
+  if (!fit.missing.empty() || !fit.different.empty()) fail_fit(model, path, fit.text());
+  const at::NoGradGuard no_grad;
+  if (!allow_nonfinite) {
+    std::vector<NamedTensor> found;
+    for (const WeightsFit::Pair& pair : fit.fitting) {
+      found.push_back({tensors[pair.wanted].name, tensor_of(file.tensors()[pair.found])});
+    }
+    require_finite(found, path.string());
+  }
+  for (const WeightsFit::Pair& pair : fit.fitting) {
+    at::Tensor target = tensors[pair.wanted].tensor;
+    target.copy_(tensor_of(file.tensors()[pair.found]));
+  }
+  return fit;
+}
+
+// Of the only linear layer in the file, which is then the head.
+std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path& path) {
+  std::vector<const TensorView*> matrices;
+  for (const TensorView& tensor : file.tensors()) {
+    if (tensor.shape.size() == 2) matrices.push_back(&tensor);
+  }
+  const std::int64_t classes = matrices.size() == 1 ? matrices.front()->shape[0] : 0;
+  if (classes >= 1 && classes <= kMaxClasses) return classes;
+  throw Error({.what = "the weights do not tell the number of classes",
+               .path = path.string(),
+               .expected = fmt::format("one matrix, with 1 to {} rows", kMaxClasses),
+               .found = matrices.size() == 1 ? fmt::format("{} rows", matrices.front()->shape[0])
+                                             : fmt::format("{} matrices", matrices.size()),
+               .hint = "Name the classes."});
+}
+
+}  // namespace
+
+std::string load_pretrained(Model& model, const std::filesystem::path& path, bool allow_nonfinite) {
+  check_exists(path, model.architecture());
+  return load_fitting(model, WeightsFile(path), path, allow_nonfinite).text();
+}
+
+LoadedModel load_published(const std::filesystem::path& path, ModelCard card,
+                           bool allow_nonfinite) {
+  check_exists(path, card.architecture);
+  const WeightsFile file(path);
+  if (card.class_names.empty()) {
+    const std::int64_t classes = count_classes(file, path);
+    for (std::int64_t i = 0; i < classes; ++i) card.class_names.push_back(std::to_string(i));
+  }
+  card.input.classes = static_cast<std::int64_t>(card.class_names.size());
+  auto model = make_model(card.architecture, card.input, /*seed=*/0);
+  card.architecture = model->architecture();
+  const WeightsFit fit = load_fitting(*model, file, path, allow_nonfinite);
+  if (!fit.replaced.empty()) fail_fit(*model, path, fit.text());
+  return {.model = std::move(model), .card = std::move(card)};
+}
+
+}  // namespace stoker

@@ -1,0 +1,161 @@
+#include "stoker/nn/networks/registry.h"
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+#include "stoker/core/suggest.h"
+#include "stoker/nn/layers/vector_math.h"
+#include "stoker/nn/networks/cnn.h"
+#include "stoker/nn/networks/mlp.h"
+#include "stoker/nn/networks/mobilenet.h"
+#include "stoker/nn/networks/resnet.h"
+
+namespace stoker {
+namespace {
+
+const std::vector<std::int64_t> kSmallCnn = {16, 48, 128};
+
+std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* end = text.data() + text.size();
+  while (true) {
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(at, end, number);
+    if (parsed.ec != std::errc{}) return std::nullopt;
+    numbers.push_back(number);
+    if (parsed.ptr == end) return numbers;
+    if (*parsed.ptr != ',') return std::nullopt;
+    at = parsed.ptr + 1;
+  }
+}
+
+[[noreturn]] void fail_details(const ModelFamily& family, const std::string& architecture) {
+  throw Error({.what = "cannot read the model's name",
+               .expected = family.usage,
+               .found = fmt::format("\"{}\"", architecture)});
+}
+
+std::unique_ptr<Model> make_mlp(const ModelFamily& family, const std::string& architecture,
+                                std::string_view details, const ModelInput& input,
+                                std::uint64_t seed) {
+  const auto is_sigmoid = [&](std::string_view name, std::string_view other) {
+    if (name != "sigmoid" && name != other) fail_details(family, architecture);
+    return name == "sigmoid";
+  };
+  Activation activation = Activation::kSigmoid;
+  OutputActivation output = OutputActivation::kSoftmax;
+  if (const std::size_t colon = details.find(':'); colon != std::string_view::npos) {
+    std::string_view hidden = details.substr(colon + 1);
+    details = details.substr(0, colon);
+    if (const std::size_t second = hidden.find(':'); second != std::string_view::npos) {
+      if (is_sigmoid(hidden.substr(second + 1), "softmax")) output = OutputActivation::kSigmoid;
+      hidden = hidden.substr(0, second);
+    }
+    if (!is_sigmoid(hidden, "relu")) activation = Activation::kRelu;
+  }
+  const auto sizes = parse_numbers(details);
+  if (!sizes) fail_details(family, architecture);
+  return std::make_unique<Mlp>(*sizes, activation, seed, input, output);
+}
+
+std::unique_ptr<Model> make_cnn(const ModelFamily& family, const std::string& architecture,
+                                std::string_view details, const ModelInput& input,
+                                std::uint64_t seed) {
+  const auto channels = details == "small" ? kSmallCnn : parse_numbers(details);
+  if (!channels) fail_details(family, architecture);
+  return std::make_unique<Cnn>(architecture, *channels, input, seed);
+}
+
+template <int kDepth>
+std::unique_ptr<Model> make_resnet_of_depth(const ModelFamily& family,
+                                            const std::string& architecture,
+                                            std::string_view details, const ModelInput& input,
+                                            std::uint64_t seed) {
+  if (!details.empty()) fail_details(family, architecture);
+  return make_resnet(kDepth, input, seed);
+}
+
+std::unique_ptr<Model> make_mobilenet(const ModelFamily& family, const std::string& architecture,
+                                      std::string_view details, const ModelInput& input,
+                                      std::uint64_t seed) {
+  if (!details.empty()) fail_details(family, architecture);
+  return make_mobilenet_v2(input, seed);
+}
+
+struct Entry {
+  ModelFamily family;
+  std::unique_ptr<Model> (*make)(const ModelFamily&, const std::string&, std::string_view,
+                                 const ModelInput&, std::uint64_t);
+};
+
+// Takes no details.
+ModelFamily torchvision_family(const char* name, const char* parameters) {
+  return {.name = name,
+          .usage = name,
+          .summary = fmt::format("torchvision's, {} million parameters for 1000 classes; takes "
+                                 "coloured pictures of 32x32 and more, any number of classes",
+                                 parameters)};
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {{.name = "mlp",
+        .usage = "mlp:SIZE,…,SIZE[:sigmoid|:relu[:softmax|:sigmoid]], e.g. mlp:784,128,10",
+        .summary = "perceptron; its first size is the values of an image (height x width x "
+                   "channels), its last the number of classes; then the activation of the hidden "
+                   "layers and that of the output"},
+       make_mlp},
+      {{.name = "cnn",
+        .usage = "cnn:small or cnn:CHANNELS,…,CHANNELS, e.g. cnn:16,32,64",
+        .summary = fmt::format("convolutions of 3x3, small is cnn:{}; takes pictures of any size, "
+                               "channels and number of classes",
+                               fmt::join(kSmallCnn, ","))},
+       make_cnn},
+      {torchvision_family("resnet18", "11.7"), make_resnet_of_depth<18>},
+      {torchvision_family("resnet34", "21.8"), make_resnet_of_depth<34>},
+      {torchvision_family("resnet50", "25.6"), make_resnet_of_depth<50>},
+      {torchvision_family("resnet101", "44.5"), make_resnet_of_depth<101>},
+      {torchvision_family("mobilenet_v2", "3.5"), make_mobilenet},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::span<const ModelFamily> model_families() {
+  static const std::vector<ModelFamily> families = [] {
+    std::vector<ModelFamily> list;
+    for (const Entry& entry : entries()) list.push_back(entry.family);
+    return list;
+  }();
+  return families;
+}
+
+std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
+                                  std::uint64_t seed) {
+  settle_vector_math();  // before anything is computed by several threads
+  const std::size_t colon = architecture.find(':');
+  const std::string name = architecture.substr(0, colon);
+  const std::string details = colon == std::string::npos ? "" : architecture.substr(colon + 1);
+  std::vector<std::string> names;
+  for (const Entry& entry : entries()) {
+    if (entry.family.name == name) {
+      return entry.make(entry.family, architecture, details, input, seed);
+    }
+    names.push_back(entry.family.name);
+  }
+  std::vector<std::string> usages;
+  for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
+  throw Error({.what = "there is no such model",
+               .expected = fmt::format("{}", fmt::join(usages, "; or ")),
+               .found = fmt::format("\"{}\"", architecture),
+               .hint = did_you_mean(name, names)});
+}
+
+}  // namespace stoker

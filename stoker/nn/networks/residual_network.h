@@ -1,0 +1,54 @@
+// A network of stages of residual blocks, then the mean over the picture, then one linear layer:
+// what ResNet and MobileNetV2 have in common. resnet.h and mobilenet.h say which blocks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stoker/nn/autograd_model.h"
+#include "stoker/nn/layers/layers.h"
+#include "stoker/nn/layers/residual_block.h"
+
+namespace stoker {
+
+struct ResidualStage {
+  std::string name;
+  std::vector<ResidualBlock> blocks;
+  bool halves_after = false;  // by the largest of each 3x3
+};
+
+struct ResidualParts {
+  std::vector<ResidualStage> body;
+  std::string head_name;
+  Linear head;
+  double dropout = 0;  // in front of the head, in training
+};
+
+class ResidualNetwork final : public AutogradModel {
+ public:
+  ResidualNetwork(const std::string& architecture, const ModelInput& input, ResidualParts parts);
+
+  [[nodiscard]] std::int64_t multiply_adds() const override;
+  [[nodiscard]] std::vector<ModelStage> stages() const override;
+
+ protected:
+  void move_tensors(const at::Device& device) override;
+  [[nodiscard]] std::size_t body_stages() const override { return parts_.body.size(); }
+  [[nodiscard]] at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
+                                     bool training) const override;
+  [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
+  [[nodiscard]] const Linear& head() const override { return parts_.head; }
+  [[nodiscard]] double dropout() const override { return parts_.dropout; }
+  OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;
+  OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const override;
+
+ private:
+  ResidualParts parts_;
+};
+
+// Throws Error unless pictures have three channels and at least 32x32 pixels, which five halvings
+// leave one of. To be called before memory is taken for weights.
+void check_residual_input(const std::string& architecture, const ModelInput& input);
+
+}  // namespace stoker
