@@ -473,6 +473,19 @@ class Documents(unittest.TestCase):
         self.assertEqual(run("ops", "--format", "markdown").stdout, page,
                          "make it anew: stoker ops --format markdown > docs/operations.md")
 
+    def test_the_page_of_settings_is_what_the_program_says(self):
+        page = (SOURCE / "docs" / "settings.md").read_text(encoding="utf-8")
+        self.assertEqual(run("settings", "--format", "markdown").stdout, page,
+                         "make it anew: stoker settings --format markdown > docs/settings.md")
+
+    def test_every_setting_is_a_flag_of_train_under_its_heading(self):
+        text = run("train", "--help").stdout
+        settings = json.loads(run("settings", "--format", "json").stdout)
+        self.assertGreater(len(settings), 80)
+        for setting in settings:
+            self.assertIn(f"--{setting['name']}", text)
+            self.assertIn(f"\n{setting['group']}:", text)
+
     def test_ops_as_json_parses(self):
         names = [operation["name"] for operation in json.loads(run("ops", "--format", "json").stdout)["operations"]]
         self.assertIn("rotate", names)

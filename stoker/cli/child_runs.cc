@@ -13,8 +13,8 @@
 
 #include "stoker/cli/child_process.h"
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/run_facts.h"
 #include "stoker/core/error.h"
+#include "stoker/run/run_facts.h"
 
 namespace stoker {
 namespace {

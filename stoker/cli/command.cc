@@ -42,6 +42,7 @@ Flag Flag::check(const std::function<std::string(const std::string&)>& complaint
 
 Flag Flag::needs(Flag other) const { return option_->needs(other.option_), *this; }
 Flag Flag::excludes(Flag other) const { return option_->excludes(other.option_), *this; }
+Flag Flag::group(const std::string& name) const { return option_->group(name), *this; }
 Flag Flag::values(int least, int most) const { return option_->expected(least, most), *this; }
 Flag Flag::separated_by(char separator) const { return option_->delimiter(separator), *this; }
 
@@ -60,31 +61,6 @@ std::string Flag::long_name() const {
 }
 
 bool Flag::is_given() const { return option_->count() > 0; }
-std::vector<std::string> Flag::given_values() const { return option_->results(); }
-
-std::vector<std::string> Flag::default_values() const {
-  const bool is_flag = option_->get_expected_max() == 0;
-  if (is_flag) return {option_->get_default_str() == "true" ? "true" : "false"};
-  std::string text = option_->get_default_str();
-  if (!text.starts_with('[')) return {text};
-  // CLI11's form of several values: [a,b,c]
-  return CLI::detail::split(text.substr(1, text.size() - 2), ',');
-}
-
-bool Flag::excludes_one_of(const std::vector<Flag>& others) const {
-  const auto excluded = option_->get_excludes();
-  return std::ranges::any_of(others,
-                             [&](const Flag& other) { return excluded.contains(other.option_); });
-}
-
-void Flag::set(const std::vector<std::string>& values) const {
-  try {
-    for (const std::string& value : values) option_->add_result(value);
-    option_->run_callback();
-  } catch (const CLI::Error& error) {
-    throw UsageError(error.what());
-  }
-}
 
 Command Command::add_command(const std::string& name, const std::string& description) const {
   return Command(*app_->add_subcommand(name, description));

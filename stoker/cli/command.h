@@ -54,6 +54,9 @@ class Flag {
   Flag needs(Flag other) const;
   Flag excludes(Flag other) const;
 
+  // The heading above it in help.
+  Flag group(const std::string& name) const;
+
   // Several values: their number; separated within one word; the flag given several times; one
   // value each time it is given.
   Flag values(int least, int most) const;
@@ -69,15 +72,6 @@ class Flag {
   // Without dashes; empty where it has none.
   [[nodiscard]] std::string long_name() const;
   [[nodiscard]] bool is_given() const;
-  // As they were typed; empty where it is not given.
-  [[nodiscard]] std::vector<std::string> given_values() const;
-  // As help shows them.
-  [[nodiscard]] std::vector<std::string> default_values() const;
-  [[nodiscard]] bool excludes_one_of(const std::vector<Flag>& others) const;
-  // As if these were on the command line. Throws UsageError where they do not fit.
-  void set(const std::vector<std::string>& values) const;
-
-  friend bool operator==(Flag, Flag) = default;
 
  private:
   Flag between_integers(std::int64_t low, std::int64_t high) const;

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "stoker/cli/picture_flags.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
+#include "stoker/data/data_settings.h"
 
 namespace stoker {
 
@@ -17,13 +18,12 @@ void DataFlags::add_to(const Command& command) {
                      "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
                      "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`");
   command.add_option("--seed", seed, "all randomness follows from it");
-  add_max_pixels_flag(command, limits);
-  shards.add_to(command);
+  add_settings(command, settings_of(limits));
+  add_settings(command, settings_of(shards));
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
-  return open_data(data, parse_split(split),
-                   {.pictures = {.limits = limits}, .shards = shards.options()});
+  return open_data(data, parse_split(split), {.pictures = {.limits = limits}, .shards = shards});
 }
 
 Policy DataFlags::parse_policy() const { return Policy::parse(policy); }

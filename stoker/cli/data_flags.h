@@ -6,7 +6,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/cli/command.h"
-#include "stoker/cli/shard_flags.h"
+#include "stoker/data/shards/shard_set.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/pipeline/plan.h"
 
@@ -18,7 +18,7 @@ struct DataFlags {
   std::string policy = "none";
   std::uint64_t seed = 0;
   DecodeLimits limits;
-  ShardFlags shards;
+  ShardOptions shards;
 
   void add_to(const Command& command);
   [[nodiscard]] std::shared_ptr<const Source> open() const;

@@ -9,13 +9,12 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/child_runs.h"
-#include "stoker/cli/json_text.h"
-#include "stoker/cli/report_file.h"
-#include "stoker/cli/yaml_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
+#include "stoker/run/json_text.h"
+#include "stoker/run/report_file.h"
 
 namespace stoker {
 namespace {
@@ -98,29 +97,29 @@ void summarise(const fs::path& folder, const std::vector<RunOutcome>& outcomes) 
   }
 }
 
-fs::path new_folder(const TrainFlags& flags, const std::string& default_name) {
-  const fs::path output = flags.output;
-  if (flags.experiment.empty()) {
+fs::path new_folder(const RunSettings& run, const std::string& default_name) {
+  const fs::path output = run.output;
+  if (run.experiment.empty()) {
     fs::path folder = output / default_name;
     for (int i = 2; fs::exists(folder); ++i)
       folder = output / fmt::format("{}-{}", default_name, i);
     return folder;
   }
-  if (flags.take_folder || !fs::exists(output / flags.experiment)) {
-    return output / flags.experiment;
+  if (run.resume == "auto" || !fs::exists(output / run.experiment)) {
+    return output / run.experiment;
   }
   throw Error({.what = "the run is there already",
-               .path = (output / flags.experiment).string(),
+               .path = (output / run.experiment).string(),
                .hint = "Choose another --experiment, or resume it with --resume"});
 }
 
 }  // namespace
 
-std::optional<fs::path> folds_to_resume(const TrainFlags& flags) {
-  if (flags.resume.empty()) return std::nullopt;
-  const std::string& name = flags.resume == "auto" ? flags.experiment : flags.resume;
+std::optional<fs::path> folds_to_resume(const RunSettings& run) {
+  if (run.resume.empty()) return std::nullopt;
+  const std::string& name = run.resume == "auto" ? run.experiment : run.resume;
   if (name.empty()) return std::nullopt;
-  for (const fs::path& path : {fs::path(name), fs::path(flags.output) / name}) {
+  for (const fs::path& path : {fs::path(name), fs::path(run.output) / name}) {
     if (holds_folds(path)) return path;
   }
   return std::nullopt;
@@ -144,16 +143,18 @@ void complete_folds(const fs::path& folder) {
   fmt::print("{:13}  {}\n", "report", (folder / "report.html").string());
 }
 
-fs::path make_folds_folder(const Command& command, const TrainFlags& flags,
-                           const std::string& default_name) {
-  FlagValues values =
-      given_values(command, {"config", "recipe", "resume", "output", "experiment", "fold"});
-  for (const char* name : {"data", "val-data", "test-data", "pretrained"}) {
-    for (auto& [flag, texts] : values) {
-      if (flag == name && fs::exists(texts.front())) texts = {fs::absolute(texts.front()).string()};
-    }
+fs::path make_folds_folder(const RunRequest& request, const std::string& default_name) {
+  RunSettings run = request.settings;
+  for (std::string* data :
+       {&run.data, &run.validation.data, &run.validation.test_data, &run.pretrained}) {
+    if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
-  const fs::path folder = new_folder(flags, default_name);
+  const std::set<std::string> left_out = {"config", "recipe",     "resume",
+                                          "output", "experiment", "fold"};
+  const SettingValues values = values_of(settings_of(run), [&](const Setting& setting) {
+    return request.given.contains(setting.name) && !left_out.contains(setting.name);
+  });
+  const fs::path folder = new_folder(run, default_name);
   fs::create_directories(folder);
   write_whole_file(folder / kSettings, to_yaml(values), "settings of the folds");
   return folder;

@@ -10,22 +10,20 @@
 #include <optional>
 #include <string>
 
-#include "stoker/cli/command.h"
-#include "stoker/cli/train_flags.h"
+#include "stoker/run/train_run.h"
 
 namespace stoker {
 
 // The folder that --resume names, where that is one of folds.
-[[nodiscard]] std::optional<std::filesystem::path> folds_to_resume(const TrainFlags& flags);
+[[nodiscard]] std::optional<std::filesystem::path> folds_to_resume(const RunSettings& run);
 
 // All runs that are not finished, then the comparison. Throws Error where the folder's settings
 // cannot be read or a run failed, ExitRequest where it was asked to stop.
 void complete_folds(const std::filesystem::path& folder);
 
-// Makes the folder, with the flags that are given; a new name from `default_name` where flags name
-// none. Throws Error where it is there already, unless with --resume auto.
-[[nodiscard]] std::filesystem::path make_folds_folder(const Command& command,
-                                                      const TrainFlags& flags,
+// Makes the folder, with the settings that are given; a new name from `default_name` where they
+// name none. Throws Error where it is there already, unless with --resume auto.
+[[nodiscard]] std::filesystem::path make_folds_folder(const RunRequest& request,
                                                       const std::string& default_name);
 
 }  // namespace stoker

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/picture_flags.h"
-#include "stoker/cli/place_model.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
+#include "stoker/data/data_settings.h"
 #include "stoker/data/training_parts.h"
+#include "stoker/run/place_model.h"
 
 namespace stoker {
 namespace {
@@ -38,9 +39,8 @@ EvaluationPart open_part(const ModelFlags& flags, const ModelCard& card) {
   if (!flags.split.empty()) split = parse_split(flags.split);
   std::optional<Division> division;
   if (!card.division.empty()) division = parse_division(card.division, flags.weights);
-  return open_evaluation_part(
-      flags.data, split, division,
-      {.pictures = {.limits = flags.limits}, .shards = flags.shards.options()});
+  return open_evaluation_part(flags.data, split, division,
+                              {.pictures = {.limits = flags.limits}, .shards = flags.shards});
 }
 
 }  // namespace
@@ -70,8 +70,8 @@ void ModelFlags::add_to(const Command& command) {
   command.add_option(
       "--tta-aa", view_policy,
       "what makes the other versions; where it gives no size, after the usual framing");
-  add_max_pixels_flag(command, limits);
-  shards.add_to(command);
+  add_settings(command, settings_of(limits));
+  add_settings(command, settings_of(shards));
   command.add_flag("--isolate", evaluate.isolate,
                    "decode in locked-down processes, for files that are not trusted");
   command
@@ -79,7 +79,7 @@ void ModelFlags::add_to(const Command& command) {
                   "unreadable images: report them and end with exit code 1; skip: report them, "
                   "exit code 0; stop at the first")
       .one_of({"report", "skip", "stop"});
-  compute.add_to(command);
+  add_settings(command, settings_of(compute));
 }
 
 void UnreadableSamples::add(std::span<const SampleFault> faults) {

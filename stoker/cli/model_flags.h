@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "stoker/cli/command.h"
-#include "stoker/cli/compute_flags.h"
 #include "stoker/cli/published_flags.h"
-#include "stoker/cli/shard_flags.h"
+#include "stoker/data/shards/shard_set.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"
 
 namespace stoker {
@@ -23,8 +23,8 @@ struct ModelFlags {
   std::uint32_t views = 1;  // test-time augmentation
   std::string view_policy = "hflip(1)";
   DecodeLimits limits;
-  ShardFlags shards;
-  ComputeFlags compute;
+  ShardOptions shards;
+  ComputeSettings compute;
   EvaluateOptions evaluate = {.batch_size = 0};
   std::string on_error = "report";
   bool needs_labels = true;  // false: data without classes will do

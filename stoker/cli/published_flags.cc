@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "stoker/augment/policy.h"
-#include "stoker/cli/picture_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/networks/pretrained.h"
+#include "stoker/pipeline/normalise_settings.h"
 
 namespace stoker {
 namespace {
@@ -37,7 +37,7 @@ ModelCard published_card(const PublishedFlags& flags) {
          .expected = "an operation that gives pictures their size, e.g. resize_crop(256,224)",
          .found = fmt::format("\"{}\"", flags.framing)});
   }
-  NormaliseFlags normalise;
+  NormaliseSettings normalise;
   normalise.resolve(/*channels=*/3);
   ModelCard card{.architecture = flags.model,
                  .input = {.image = {.height = policy.framing()->output_height(),

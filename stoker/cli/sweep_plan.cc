@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "stoker/cli/json_text.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/program.h"
-#include "stoker/cli/torch_errors.h"
+#include "stoker/run/torch_errors.h"
 
 namespace {
 
@@ -14,6 +14,7 @@ void add_trainer_commands(const stoker::Command& program) {
   stoker::add_export_command(program);
   stoker::add_sweep_command(program);
   stoker::add_devices_command(program);
+  stoker::add_settings_command(program);
 }
 
 }  // namespace

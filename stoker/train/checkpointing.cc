@@ -51,9 +51,11 @@ std::string known_settings(const std::string& here, const std::string& there,
 }
 
 void check_settings(const std::string& all_here, const std::string& defaults,
+                    const std::function<std::string(const std::string&)>& canonical,
                     const CheckpointFolder::Found& found) {
-  const std::string& there = metadata_of(found, kSettings);
+  std::string there = metadata_of(found, kSettings);
   if (all_here == there) return;
+  if (canonical) there = canonical(there);
   const std::string here = known_settings(all_here, there, defaults);
   if (here == there) return;
   // Lines "name: value" in the same order: the first that differs says what changed.
@@ -124,7 +126,7 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
                  .found = restored.damaged.front(),
                  .hint = "Start the run anew, or bring back the files from a copy"});
   }
-  check_settings(settings_, defaults_, *found);
+  check_settings(settings_, defaults_, canonical_, *found);
   read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());
   restored.path = found->path;
   const auto data = found->file.metadata().find(kData);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,11 @@ class Checkpointing {
   // Settings at their defaults, a line each: a file of an older version that does not know one of
   // them is taken for one with the default.
   void set_defaults(std::string defaults) { defaults_ = std::move(defaults); }
+  // Brings settings of a file into the form of ours before they are compared: another version may
+  // have written 1e-3 where we write 0.001.
+  void compare_as(std::function<std::string(const std::string& settings)> canonical) {
+    canonical_ = std::move(canonical);
+  }
   // The digest of the data (data/data_identity.h) that the run is made of; stands in every file
   // from now on.
   void belong_to(std::string data_digest) { data_digest_ = std::move(data_digest); }
@@ -61,6 +67,7 @@ class Checkpointing {
   CheckpointInterval interval_;
   std::string settings_, data_digest_;
   std::string defaults_ = {};
+  std::function<std::string(const std::string&)> canonical_ = {};
   struct Saved {
     std::uint64_t step = 0;
     bool awaits_validation = false;

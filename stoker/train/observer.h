@@ -27,7 +27,7 @@ struct RankTimes {
 // After a step. Reading the sums brings them from the device: do so rarely.
 struct StepReport {
   const State& state;
-  std::uint32_t epoch = 0;
+  std::uint32_t epoch = 0, epochs = 0;
   std::uint64_t samples_done = 0;   // of the epoch
   std::uint64_t samples_total = 0;  // of the epoch
   double rate = 0;

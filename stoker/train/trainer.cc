@@ -374,6 +374,7 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
 StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
   return {.state = state_,
           .epoch = epoch,
+          .epochs = options_.epochs,
           .samples_done = state_.sums.samples,
           .samples_total = plan_.samples_per_epoch(),
           .rate = rate_,

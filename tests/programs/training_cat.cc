@@ -10,28 +10,28 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "stoker/cli/recipes.h"
-#include "stoker/cli/train_flags.h"
-#include "stoker/cli/train_setup.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/io/safetensors.h"
 #include "stoker/nn/tensor_views.h"
+#include "stoker/run/train_run.h"
+#include "stoker/run/train_setup.h"
 #include "stoker/train/device_batches.h"
 
 namespace {
 
 using stoker::NamedTensor;
 
-void append_batches(const stoker::TrainFlags& flags, const stoker::TrainData& data,
+void append_batches(const stoker::RunSettings& settings, const stoker::TrainData& data,
                     std::vector<NamedTensor>& out) {
   stoker::Feed feed(data.train, data.policy,
                     {.workers = 1,
-                     .batch_size = flags.train.batch_size,
-                     .epochs = flags.train.epochs,
-                     .batches_per_epoch = flags.train.batches_per_epoch,
-                     .drop_last = flags.train.drop_last,
-                     .seed = flags.train.seed,
+                     .batch_size = settings.train.batch_size,
+                     .epochs = settings.train.epochs,
+                     .batches_per_epoch = settings.train.batches_per_epoch,
+                     .drop_last = settings.train.drop_last,
+                     .seed = settings.train.seed,
                      .normalisation = data.normalisation,
-                     .framing = {.exact_decode = flags.train.exact_decode}});
+                     .framing = {.exact_decode = settings.train.exact_decode}});
   const std::uint64_t per_epoch = feed.plan().batches_per_epoch();
   stoker::DeviceBatches batches(feed, at::kCPU, data.normalisation);
   while (const auto batch = batches.next()) {
@@ -57,16 +57,18 @@ void append_validation(const stoker::TrainData& data, std::vector<NamedTensor>& 
 void run(int count, char** arguments) {
   stoker::CommandLine line("train", "");
   const stoker::Command command = line.root();
-  stoker::TrainFlags flags;
-  flags.add_to(command);
+  stoker::RunRequest request;
+  stoker::RunSettings& settings = request.settings;
+  stoker::add_settings(command, stoker::settings_of(settings));
   line.parse(count - 1, arguments + 1);  // what stands first is taken for the program's name
-  if (!flags.recipe.empty()) stoker::apply_recipe(command, flags.recipe);
-  const stoker::TrainSetup setup = stoker::set_up(flags);
+  request.given = stoker::given_settings(command, stoker::settings_of(settings));
+  stoker::apply_named_settings(request);
+  const stoker::TrainSetup setup = stoker::set_up(settings, {}, {});
   std::vector<NamedTensor> out;
   for (const NamedTensor& named : all_tensors(*setup.state.model)) {
     out.push_back({"model." + named.name, named.tensor.detach().clone()});
   }
-  append_batches(flags, setup.data, out);
+  append_batches(settings, setup.data, out);
   append_validation(setup.data, out);
   stoker::write_safetensors(arguments[1], stoker::FileTensors(out).views());
 }

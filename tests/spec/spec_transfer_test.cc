@@ -8,13 +8,13 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
-#include "stoker/cli/recipes.h"
-#include "stoker/cli/train_flags.h"
 #include "stoker/core/test_files.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/split.h"
 #include "stoker/kernels/resize/resize.h"
 #include "stoker/nn/networks/registry.h"
+#include "stoker/run/recipes.h"
+#include "stoker/run/run_settings.h"
 #include "stoker/train/trainer.h"
 
 namespace stoker {
@@ -215,20 +215,18 @@ Epochs by_hand(Model& model, const TrainData& data, const FeedOptions& feed_opti
 // `--recipe plates` is the document's code. Images of 64x64 and a new network, for the time.
 TEST(Spec, R26_TheCourseProjectToTheLetter) {
   STOKER_NEEDS(plates());
-  const CommandLine line("train", "");
-  const Command command = line.root();
-  TrainFlags flags;
-  flags.add_to(command);
-  apply_recipe(command, "plates");
-  flags.data = plates().string();
-  flags.model = "resnet18";
-  flags.resolve();
-  EXPECT_EQ(flags.train.epochs, 100U);
-  EXPECT_EQ(flags.train.batch_size, 8U);
-  EXPECT_EQ(flags.optimiser.kind, OptimiserKind::kAdam);
-  EXPECT_EQ(flags.optimiser.weight_decay, 0);
-  EXPECT_EQ(flags.frozen_stages(6), 5U);
-  EXPECT_FALSE(flags.freeze_norms);
+  RunSettings run;
+  GivenSettings given;
+  apply_recipe(settings_of(run), given, "plates");
+  run.data = plates().string();
+  run.model = "resnet18";
+  run.resolve();
+  EXPECT_EQ(run.train.epochs, 100U);
+  EXPECT_EQ(run.train.batch_size, 8U);
+  EXPECT_EQ(run.optimiser.kind, OptimiserKind::kAdam);
+  EXPECT_EQ(run.optimiser.weight_decay, 0);
+  EXPECT_EQ(run.freeze.count(6), 5U);
+  EXPECT_FALSE(run.freeze_norms);
 
   at::set_num_threads(1);
   const auto [train, validation] = plate_parts();
@@ -243,10 +241,10 @@ TEST(Spec, R26_TheCourseProjectToTheLetter) {
     model->train_frozen_norms(true);
     return model;
   };
-  TrainOptions options = flags.train;
+  TrainOptions options = run.train;
   options.epochs = 14;
   options.workers = 2;
-  State state(make(), flags.optimiser);
+  State state(make(), run.optimiser);
   EXPECT_EQ(state.model->trainable_parameters().front().tensor.sizes(), at::IntArrayRef({2, 512}));
   Epochs found;
   Trainer(state, data, options, found).run();

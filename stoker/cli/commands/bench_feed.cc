@@ -11,17 +11,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stoker/cli/batch_digest.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/data_flags.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/cli/npy.h"
-#include "stoker/cli/picture_flags.h"
 #include "stoker/cli/progress.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/pipeline/feed.h"
+#include "stoker/pipeline/normalise_settings.h"
+#include "stoker/run/batch_digest.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {
@@ -33,7 +34,7 @@ struct BenchFlags {
   std::string digest_from = "0:0";
   std::string dtype = "float32";
   std::string simd = "auto";
-  NormaliseFlags normalise;
+  NormaliseSettings normalise;
   bool antialias = true;
   BenchFlags() { feed.framing.exact_decode = false; }
   std::string save_batch;
@@ -208,7 +209,7 @@ void add_feed_flags(const Command& command, BenchFlags& flags) {
   command.add_flag("!--no-shuffle", flags.feed.shuffle, "take samples in their order");
   command.add_option("--dtype", flags.dtype, "float32 (normalised) or uint8")
       .one_of({"float32", "uint8"});
-  flags.normalise.add_to(command);
+  add_settings(command, settings_of(flags.normalise));
   command.add_flag("!--no-antialias", flags.antialias, "shrink pictures without antialiasing");
   command.add_flag("--exact-decode", flags.feed.framing.exact_decode,
                    "never decode JPEGs at a half, a quarter or an eighth");

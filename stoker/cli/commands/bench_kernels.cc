@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/cli/kernel_bench.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/image/png.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/report/line_plot.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/json_text.h"
-#include "stoker/cli/run_facts.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/run/json_text.h"
+#include "stoker/run/run_facts.h"
 #include "stoker/train/device.h"
 #include "stoker/train/device_check.h"
 #include "stoker/train/device_list.h"

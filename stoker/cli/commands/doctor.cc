@@ -13,11 +13,12 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/doctor_output.h"
-#include "stoker/cli/picture_flags.h"
 #include "stoker/cli/progress.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
+#include "stoker/data/data_settings.h"
 #include "stoker/doctor/hamming_index.h"
 
 namespace stoker {
@@ -178,7 +179,7 @@ void add_output_flags(const Command& command, DoctorFlags& flags) {
 }
 
 void add_check_flags(const Command& command, DoctorOptions& options) {
-  add_max_pixels_flag(command, options.limits);
+  add_settings(command, settings_of(options.limits));
   command.add_option("--min-side", options.min_side, "pictures with a shorter side are tiny")
       .between(0, 1 << 20);
   command.add_option("--max-ratio", options.max_ratio, "of the longer side to the shorter")

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/progress.h"
 #include "stoker/cli/top_losses.h"
 #include "stoker/core/error.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {

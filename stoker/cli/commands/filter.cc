@@ -9,13 +9,13 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/filter_picture.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/core/error.h"
 #include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/png.h"
 #include "stoker/kernels/sobel/sobel.h"
 #include "stoker/report/contact_sheet.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/core/error.h"
 #include "stoker/io/compare.h"
+#include "stoker/run/json_text.h"
 
 namespace stoker {
 namespace {

@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/number_table.h"
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
+#include "stoker/run/number_table.h"
 
 namespace stoker {
 namespace {

@@ -10,15 +10,15 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/json_text.h"
 #include "stoker/cli/model_flags.h"
-#include "stoker/cli/prediction_filter.h"
-#include "stoker/cli/prediction_rows.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/image/png.h"
 #include "stoker/report/picture_grid.h"
+#include "stoker/run/json_text.h"
+#include "stoker/run/prediction_filter.h"
+#include "stoker/run/prediction_rows.h"
 
 namespace stoker {
 namespace {

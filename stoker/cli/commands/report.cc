@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/report_file.h"
+#include "stoker/run/report_file.h"
 
 namespace stoker {
 namespace {

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/picture_flags.h"
 #include "stoker/cli/progress.h"
-#include "stoker/cli/shard_flags.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
+#include "stoker/data/data_settings.h"
 #include "stoker/data/shards/shard_writer.h"
 #include "stoker/store/open_store.h"
 
@@ -69,7 +69,7 @@ void add_shard_command(const Command& parent) {
       .between(0, 100);
   command.add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
       .between(0, 4096);
-  add_max_pixels_flag(command, flags->options.limits);
+  add_settings(command, settings_of(flags->options.limits));
   command.on_run([flags] { run(*flags); });
 }
 

@@ -7,13 +7,13 @@
 #include "stoker/cli/child_process.h"
 #include "stoker/cli/child_runs.h"
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/report_file.h"
 #include "stoker/cli/sweep_plan.h"
 #include "stoker/cli/trainer_process.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
+#include "stoker/run/report_file.h"
 #include "stoker/train/stop_signals.h"
 
 namespace stoker {

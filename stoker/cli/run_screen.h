@@ -1,0 +1,32 @@
+// What a person at a terminal sees of a training run: a progress bar, and the lines of its log in
+// place of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stoker/cli/progress.h"
+#include "stoker/run/run_events.h"
+#include "stoker/train/stop_signals.h"
+
+namespace stoker {
+
+class RunScreen final : public Observer {
+ public:
+  // Refers to this object and to the signals.
+  [[nodiscard]] RunEvents events(const StopSignals& signals);
+
+  void features_done(std::uint64_t done, std::uint64_t total) override;
+  void step_done(const StepReport& report) override;
+  void validation_failed(const State& state) override;
+
+ private:
+  void show_line(const std::string& line);
+  void show_progress(const std::string& work, std::uint64_t done, std::uint64_t total);
+  void clear();
+
+  std::unique_ptr<Progress> progress_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,144 @@
+#include "stoker/data/data_settings.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stoker/core/error.h"
+#include "stoker/data/catalog.h"
+
+namespace stoker {
+namespace {
+
+constexpr SettingRange kManyShards{1, 1 << 20};
+
+SettingText text_of(std::optional<std::filesystem::path>& folder) {
+  return {.read = [&folder] { return folder ? folder->string() : ""; },
+          .write =
+              [&folder](const std::string& text) {
+                if (text.empty()) {
+                  folder.reset();
+                } else {
+                  folder = text;
+                }
+              }};
+}
+
+SettingText text_of(std::chrono::seconds& time, SettingRange range) {
+  return {.read = [&time] { return fmt::format("{}", time.count()); },
+          .write =
+              [&time, range](const std::string& text) {
+                int seconds = 0;
+                set_texts({.name = "", .help = "", .place = &seconds, .range = range}, {text});
+                time = std::chrono::seconds(seconds);
+              },
+          .type = fmt::format("whole number from {} to {}", range.least, range.most)};
+}
+
+}  // namespace
+
+std::string data_help() {
+  return fmt::format(
+      "data set by name ({}), or a path: a folder with its files, a folder of pictures with a "
+      "folder for each class, a list of pictures, or shards: a folder, a "
+      "URL (s3://, http://, https://), a manifest.tsv or a pattern such as "
+      "shard-{{000000..000123}}.tar",
+      fmt::join(known_data_names(), ", "));
+}
+
+std::vector<Setting> settings_of(DecodeLimits& limits) {
+  return {{.name = "max-pixels",
+           .help = "larger pictures are errors",
+           .place = &limits.max_pixels,
+           .range = SettingRange{1, 0x1p40}}};
+}
+
+std::vector<Setting> settings_of(ShardOptions& options) {
+  constexpr SettingScope kRun = SettingScope::kRun;
+  return {
+      {.name = "shuffle-window",
+       .help = "of data in shards: samples of so many shards are mixed",
+       .place = &options.window,
+       .range = kManyShards},
+      {.name = "shuffle-lanes",
+       .help = "of data in shards: dealt out to so many lanes; with as many as ranks, or a "
+               "multiple, each rank reads shards of its own",
+       .place = &options.lanes,
+       .range = kManyShards},
+      {.name = "cache-dir",
+       .help = "of data behind a URL: where its shards are kept; not given: the user's cache "
+               "folder",
+       .place = text_of(options.cache_folder),
+       .scope = kRun},
+      {.name = "cache-size",
+       .help = "of data behind a URL: most that is kept, e.g. 200GB",
+       .place = SettingText{
+           .read = [&options] { return bytes_text(options.cache_bytes); },
+           .write =
+               [&options](const std::string& text) { options.cache_bytes = parse_bytes(text); }},
+       .scope = kRun},
+      {.name = "store-tries",
+       .help = "of data behind a URL: how often an object is asked for",
+       .place = &options.store.retry.tries,
+       .scope = kRun,
+       .range = SettingRange{1, 1000}},
+      {.name = "store-timeout",
+       .help = "of data behind a URL: seconds without data after which an answer counts as lost",
+       .place = text_of(options.store.retry.stall, {1, 86'400}),
+       .scope = kRun}};
+}
+
+std::uint64_t parse_bytes(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string_view unit(end);
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  double factor = 0;
+  if (unit.empty() || unit == "B") factor = 1;
+  constexpr std::string_view kLetters = "KMGT";
+  if (!unit.empty()) {
+    const std::size_t power = kLetters.find(unit.front() == 'k' ? 'K' : unit.front());
+    const std::string_view rest = unit.substr(1);
+    const auto exponent = static_cast<double>(power + 1);
+    if (power != std::string_view::npos && (rest.empty() || rest == "B")) {
+      factor = std::pow(1000.0, exponent);
+    }
+    if (power != std::string_view::npos && rest == "iB") factor = std::pow(1024.0, exponent);
+  }
+  if (end != text.c_str() && factor > 0 && number >= 0 && number * factor < 0x1p63) {
+    return static_cast<std::uint64_t>(number * factor);
+  }
+  throw Error({.what = "cannot read a number of bytes",
+               .expected = "a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB",
+               .found = fmt::format("\"{}\"", text)});
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  struct Unit {
+    std::uint64_t bytes;
+    const char* name;
+  };
+  constexpr std::array<Unit, 9> kUnits = {{{std::uint64_t{1} << 40, "TiB"},
+                                           {1'000'000'000'000, "TB"},
+                                           {1 << 30, "GiB"},
+                                           {1'000'000'000, "GB"},
+                                           {1 << 20, "MiB"},
+                                           {1'000'000, "MB"},
+                                           {1 << 10, "KiB"},
+                                           {1000, "KB"},
+                                           {1, "B"}}};
+  for (const Unit& unit : kUnits) {
+    if (bytes >= unit.bytes && bytes % unit.bytes == 0) {
+      return fmt::format("{}{}", bytes / unit.bytes, unit.name);
+    }
+  }
+  return "0B";
+}
+
+}  // namespace stoker

@@ -1,0 +1,65 @@
+#include "stoker/pipeline/normalise_settings.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+const std::vector<double> kImageNetMean = {0.485, 0.456, 0.406};
+const std::vector<double> kImageNetDeviation = {0.229, 0.224, 0.225};
+
+std::array<double, 3> per_channel(const std::vector<double>& values) {
+  STOKER_INVARIANT(values.size() == 1 || values.size() == 3, "{} values", values.size());
+  if (values.size() == 1) return {values[0], values[0], values[0]};
+  return {values[0], values[1], values[2]};
+}
+
+void check_count(const std::vector<double>& values, const char* flag) {
+  if (values.size() == 1 || values.size() == 3) return;
+  throw Error({.what = fmt::format("--{} does not fit", flag),
+               .expected = "one number, or one for each of three channels",
+               .found = fmt::format("{}", values.size())});
+}
+
+void check_values(const std::vector<double>& values, const char* flag, bool above_zero) {
+  for (const double value : values) {
+    if (std::isfinite(value) && (!above_zero || value > 0)) continue;
+    throw Error({.what = fmt::format("--{} does not fit", flag),
+                 .expected = above_zero ? "finite numbers above 0" : "finite numbers",
+                 .found = fmt::format("{}", value)});
+  }
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of(NormaliseSettings& normalise) {
+  return {
+      {.name = "mean",
+       .help = "of a channel (all, or one each), in [0, 1]; not given: ImageNet's for colour, 0 "
+               "for grey",
+       .place = &normalise.mean,
+       .most_values = 3},
+      {.name = "std",
+       .help = "deviation: pixels become (value - mean) / std; not given: ImageNet's, or 1",
+       .place = &normalise.deviation,
+       .most_values = 3}};
+}
+
+void NormaliseSettings::resolve(int channels) {
+  const bool colour = channels == 3;
+  if (mean.empty()) mean = colour ? kImageNetMean : std::vector<double>{0};
+  if (deviation.empty()) deviation = colour ? kImageNetDeviation : std::vector<double>{1};
+  check_count(mean, "mean");
+  check_count(deviation, "std");
+  check_values(mean, "mean", /*above_zero=*/false);
+  check_values(deviation, "std", /*above_zero=*/true);
+}
+
+std::array<double, 3> NormaliseSettings::means() const { return per_channel(mean); }
+std::array<double, 3> NormaliseSettings::deviations() const { return per_channel(deviation); }
+
+}  // namespace stoker

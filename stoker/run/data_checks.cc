@@ -1,0 +1,31 @@
+#include "stoker/run/data_checks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "stoker/data/sources/dark_images.h"
+#include "stoker/data/sources/left_out.h"
+
+namespace stoker {
+
+std::vector<std::string> check_data(std::span<const DataPart> parts,
+                                    const DataCheckOptions& options) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::string line) {
+    // Two parts of one folder say the same.
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+  };
+  for (const DataPart& part : parts) {
+    if (!part.source) continue;
+    const LeftOut left_out = left_out_of(*part.source);
+    if (!options.skip_unknown) refuse_left_out_images(left_out, "--skip-unknown");
+    if (left_out.paths > 0) add(fmt::format("left out   {}", to_text(left_out)));
+    if (!options.decode_images) continue;
+    const std::string warning = warn_of_dark_images(*part.source, options.limits);
+    if (!warning.empty()) add(fmt::format("warning    {}", warning));
+  }
+  return lines;
+}
+
+}  // namespace stoker

@@ -1,0 +1,21 @@
+// Named settings for training. A recipe sets what was not given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/run/settings_file.h"
+
+namespace stoker {
+
+struct Recipe {
+  std::string name;
+  std::string summary;
+  std::string settings;  // YAML: a line for each
+};
+[[nodiscard]] const std::vector<Recipe>& recipes();
+
+// Throws Error with all names where there is no such recipe.
+void apply_recipe(std::span<const Setting> settings, GivenSettings& given, const std::string& name);
+
+}  // namespace stoker

@@ -1,0 +1,92 @@
+#include "stoker/run/run_facts.h"
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/cpu_budget.h"
+#include "stoker/core/digest.h"
+#include "stoker/core/error.h"
+#include "stoker/data/sources/mapped_file.h"
+#include "stoker/kernels/simd.h"
+#include "stoker/run/json_text.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The value of the first line "key : value".
+std::string proc_value(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+std::string cpu_name(const utsname& system) {
+  const std::string name = proc_value("/proc/cpuinfo", "model name");
+  return name.empty() ? system.machine : name;
+}
+
+}  // namespace
+
+Json machine_facts() {
+  utsname system{};
+  static_cast<void>(::uname(&system));
+  const CpuBudget budget = cpu_budget();
+  const std::int64_t memory = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                              static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  return {{"host", system.nodename},
+          {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+          {"cpu", cpu_name(system)},
+          {"cpus", fmt::format("{} ({})", budget.cpus, budget.reason)},
+          {"memory", fmt::format("{:.1f} GB", static_cast<double>(memory) / 1e9)},
+          {"simd", active_simd()}};
+}
+
+Json program_versions() {
+  return {{"stoker", STOKER_VERSION}, {"compiler", fmt::format("{}", __VERSION__)}};
+}
+
+std::string utc_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+std::string file_digest(const std::filesystem::path& path) {
+  try {
+    const MappedFile file(path);
+    Digest digest;
+    digest.add(file.bytes());
+    return digest.hex();
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+RunFacts::RunFacts(std::filesystem::path path) : path_(std::move(path)), facts_(Json::object()) {
+  std::ifstream file(path_);
+  Json read = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (read.is_object()) facts_ = std::move(read);
+}
+
+void RunFacts::save() const { write_whole_file(path_, json_text(facts_) + "\n", "run's facts"); }
+
+}  // namespace stoker

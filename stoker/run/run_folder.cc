@@ -1,0 +1,146 @@
+#include "stoker/run/run_folder.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
+#include "stoker/io/checkpoint.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* what, const fs::path& path, std::string found,
+                       std::string hint = {}) {
+  throw Error(
+      {.what = what, .path = path.string(), .found = std::move(found), .hint = std::move(hint)});
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail("cannot make the run's folder", path, error.message());
+}
+
+// False where it is there already.
+bool make_new_folder(const fs::path& path) {
+  std::error_code error;
+  const bool made = fs::create_directory(path, error);
+  if (error) fail("cannot make the run's folder", path, error.message());
+  return made;
+}
+
+int lock_folder(const fs::path& path) {
+  const int descriptor = ::open((path / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail("cannot lock the run", path, std::strerror(errno));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const int error = errno;
+  ::close(descriptor);
+  if (error == EWOULDBLOCK) {
+    fail("the run is in use", path, "another process that trains it", "Wait for it to end");
+  }
+  fail("cannot lock the run", path, std::strerror(error));
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(lock_folder(path_)) {
+  make_folder(path_ / "weights");
+  remove_unfinished_files(path_);
+  remove_unfinished_files(path_ / "weights");
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      listener_(std::move(other.listener_)) {}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+RunFolder RunFolder::create(const fs::path& output, const std::string& name,
+                            const std::string& default_name) {
+  make_folder(output);
+  if (!name.empty()) {
+    if (!make_new_folder(output / name)) {
+      fail("the run is there already", output / name, "its folder",
+           fmt::format("Go on with `--resume {}`, or choose another --experiment",
+                       (output / name).string()));
+    }
+    return RunFolder(output / name);
+  }
+  for (int number = 1;; ++number) {
+    const fs::path path =
+        output / (number == 1 ? default_name : fmt::format("{}-{}", default_name, number));
+    if (make_new_folder(path)) return RunFolder(path);
+  }
+}
+
+RunFolder RunFolder::create_or_take(const fs::path& output, const std::string& name) {
+  make_folder(output / name);
+  return RunFolder(output / name);
+}
+
+bool RunFolder::is_there(const fs::path& output, const std::string& name) {
+  std::error_code ignored;
+  return fs::exists(output / name / "args.yaml", ignored);
+}
+
+RunFolder RunFolder::open(const fs::path& output, const std::string& run) {
+  for (const fs::path& path : {fs::path(run), output / run}) {
+    std::error_code ignored;
+    if (fs::exists(path / "args.yaml", ignored)) return RunFolder(path);
+  }
+  throw Error({.what = "there is no run to go on with",
+               .path = run,
+               .expected = "the folder of a run, with args.yaml in it",
+               .found = fs::exists(run) ? "a folder without it" : "nothing"});
+}
+
+fs::path RunFolder::weights(const char* which) const {
+  return path_ / "weights" / fmt::format("{}.safetensors", which);
+}
+
+void RunFolder::say(const std::string& line) {
+  if (listener_) listener_(line);
+  const fs::path path = path_ / "log.txt";
+  std::FILE* file = std::fopen(path.c_str(), "ae");
+  const bool written = file != nullptr && std::fputs((line + "\n").c_str(), file) >= 0;
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (!written || !closed) fail("cannot write the run's log", path, std::strerror(errno));
+}
+
+ResultsTable::ResultsTable(fs::path path, std::string header)
+    : path_(std::move(path)), header_(std::move(header)) {}
+
+void ResultsTable::read_rows_before(std::uint32_t epoch) {
+  std::ifstream file(path_);
+  std::string line;
+  std::getline(file, line);  // the header
+  while (rows_.size() < epoch && std::getline(file, line)) rows_.push_back(line);
+}
+
+void ResultsTable::add(std::uint32_t epoch, const std::string& row) {
+  // Rows lost with an old file leave gaps, not wrong places.
+  rows_.resize(epoch);
+  rows_.push_back(row);
+  std::string text = header_ + "\n";
+  for (const std::string& line : rows_) {
+    if (!line.empty()) text += line + "\n";
+  }
+  write_whole_file(path_, text, "table of results");
+}
+
+}  // namespace stoker

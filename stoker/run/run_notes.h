@@ -1,0 +1,29 @@
+// What is said of a training run in its log, and noted of it for reports.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "stoker/distributed/group.h"
+#include "stoker/run/run_folder.h"
+#include "stoker/run/run_pictures.h"
+#include "stoker/run/train_setup.h"
+
+namespace stoker {
+
+// Data, model, device; then the ranks.
+void introduce(RunFolder& folder, const RunSettings& run, const TrainSetup& setup);
+void introduce(RunFolder& folder, const Group& group);
+
+void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
+                          const State& state);
+void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds);
+
+[[nodiscard]] PictureSources pictures_of(const RunSettings& run, const TrainData& data);
+
+// What a report says of the run beside its settings.
+[[nodiscard]] nlohmann::ordered_json facts_of(const RunSettings& run, const TrainSetup& setup,
+                                              const std::string& settings);
+
+}  // namespace stoker

@@ -1,0 +1,283 @@
+#include "stoker/run/run_recorder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
+#include "stoker/image/png.h"
+#include "stoker/report/confusion_matrix.h"
+#include "stoker/run/json_text.h"
+#include "stoker/train/evaluate.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kTimingHeader =
+    "epoch,seconds,wait,copy,forward,backward,step,val_seconds,samples_per_second,features_seconds";
+constexpr const char* kRanksHeader =
+    "epoch,ranks,slowest,slowest_seconds,mean_seconds,reduced_bytes,reduction_seconds,"
+    "exposed_seconds";
+constexpr const char* kStepsHeader = "step,epoch,lr,loss,top1";
+// Rows of steps.csv: so many in all, at least one and at most so many an epoch.
+constexpr std::uint64_t kMostSteps = 2000, kMostStepsOfEpoch = 64;
+
+std::string timing_row(const EpochReport& r) {
+  const StepTimes& t = r.times;
+  return fmt::format("{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.1f},{:.3f}",
+                     r.epoch + 1, r.seconds, t.wait, t.copy, t.forward, t.backward, t.step,
+                     r.validation_seconds, r.samples_per_second, r.features_seconds);
+}
+
+std::string ranks_row(std::uint32_t epoch, const RankTimes& t) {
+  return fmt::format("{},{},{},{:.3f},{:.3f},{},{:.3f},{:.3f}", epoch + 1, t.ranks, t.slowest,
+                     t.slowest_seconds, t.mean_seconds, t.reduction.bytes, t.reduction.seconds,
+                     t.reduction.exposed);
+}
+
+// Rows of the file up to this step.
+std::vector<std::string> read_steps(const std::filesystem::path& path, std::uint64_t last) {
+  std::vector<std::string> rows;
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);  // the header
+  while (std::getline(file, line)) {
+    std::uint64_t step = 0;
+    if (std::from_chars(line.data(), line.data() + line.size(), step).ec != std::errc{}) break;
+    if (step > last) break;
+    rows.push_back(line);
+  }
+  return rows;
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+// Numbers of an epoch with the names that TensorBoard and log.jsonl have for them.
+std::vector<std::pair<const char*, double>> numbers_of(const EpochReport& r) {
+  const MetricsResult& v = r.validation;
+  return {{"loss/train", r.train_loss},
+          {"loss/val", v.loss},
+          {"top1/train", r.train_top1},
+          {"top1/val", v.top1},
+          {"topk/val", v.top_k},
+          {"macro_f1/val", v.macro_f1},
+          {"ece/val", v.calibration_error},
+          {"lr", r.rate},
+          {"speed/samples_per_second", r.samples_per_second},
+          {"speed/wait_share", r.wait_share},
+          {"speed/epoch_seconds", r.seconds}};
+}
+
+}  // namespace
+
+RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
+                         std::uint32_t epochs, const State& state,
+                         std::vector<std::string> class_names)
+    : folder_(folder),
+      options_(options),
+      class_names_(std::move(class_names)),
+      rows_per_epoch_(
+          std::clamp<std::uint64_t>(kMostSteps / std::max(1U, epochs), 1, kMostStepsOfEpoch)),
+      timing_(folder.path() / "timing.csv", kTimingHeader),
+      ranks_(folder.path() / "ranks.csv", kRanksHeader),
+      steps_(read_steps(folder.path() / "steps.csv", state.step)),
+      before_{.loss = state.sums.loss.item<double>(),
+              .right = state.sums.right.item<std::int64_t>(),
+              .samples = state.sums.samples},
+      facts_(folder.path() / "run.json") {
+  timing_.read_rows_before(state.epochs_done());
+  ranks_.read_rows_before(state.epochs_done());
+  if (options.tensorboard) {
+    events_ = std::make_unique<EventFile>(folder.path(), static_cast<std::int64_t>(state.step));
+  }
+}
+
+RunRecorder::~RunRecorder() = default;
+
+void RunRecorder::note(const Json& facts) {
+  for (const auto& [key, value] : facts.items()) facts_[key.c_str()] = value;
+  facts_["state"] = "running";
+  if (facts_["started"].is_null()) facts_["started"] = utc_time();
+  facts_.save();
+}
+
+void RunRecorder::note_settings(const std::string& yaml) {
+  if (!events_) return;
+  std::string markdown;  // four spaces are a block of code
+  for (std::size_t at = 0; at < yaml.size();) {
+    const std::size_t end = std::min(yaml.find('\n', at), yaml.size());
+    markdown += "    " + yaml.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  events_->add_text("settings", 0, markdown);
+}
+
+void RunRecorder::note_test(const FinalTest& test, std::uint64_t step) {
+  const MetricsResult& m = test.metrics;
+  Json json = {{"data", test.origin},
+               {"weights", "best"},
+               {"epoch", test.epoch + 1},
+               {"samples", m.samples},
+               {"skipped", m.skipped},
+               {"top1", finite(m.top1)},
+               {fmt::format("top{}", test.top_k), finite(m.top_k)},
+               {"loss", finite(m.loss)},
+               {"macro_f1", finite(m.macro_f1)},
+               {"ece", finite(m.calibration_error)}};
+  facts_["test"] = json;
+  facts_.save();
+  if (events_) {
+    events_->add_scalar("top1/test", static_cast<std::int64_t>(step), m.top1);
+    events_->add_scalar("loss/test", static_cast<std::int64_t>(step), m.loss);
+  }
+  Json line = {{"event", "test"}};
+  line.update(json);
+  write_line(line);
+}
+
+void RunRecorder::note_end(const std::string& how, const State& result) {
+  facts_["state"] = how;
+  facts_["ended"] = utc_time();
+  facts_["steps"] = result.step;
+  facts_["samples_digest"] = fmt::format("{:016x}", result.samples_digest);
+  if (result.best) {
+    facts_["best"] = {{"epoch", result.best->epoch + 1}, {"top1", finite(result.best->top1)}};
+  }
+  facts_["weights"] = {{"best", file_digest(folder_.best_weights())},
+                       {"last", file_digest(folder_.last_weights())}};
+  facts_.save();
+}
+
+void RunRecorder::step_done(const StepReport& report) {
+  const auto part = [&](std::uint64_t samples) {
+    return samples * rows_per_epoch_ / std::max<std::uint64_t>(1, report.samples_total);
+  };
+  if (part(report.samples_done) == part(before_.samples)) return;
+  const EpochSums& sums = report.state.sums;
+  const Totals now{.loss = sums.loss.item<double>(),
+                   .right = sums.right.item<std::int64_t>(),
+                   .samples = sums.samples};
+  const auto samples = static_cast<double>(now.samples - before_.samples);
+  const double loss = (now.loss - before_.loss) / samples;
+  const double top1 = static_cast<double>(now.right - before_.right) / samples;
+  before_ = now;
+  steps_.push_back(fmt::format("{},{},{},{:.6f},{:.6f}", report.state.step, report.epoch + 1,
+                               report.rate, loss, top1));
+  const auto step = static_cast<std::int64_t>(report.state.step);
+  if (events_) {
+    events_->add_scalar("step/loss", step, loss);
+    events_->add_scalar("step/top1", step, top1);
+    events_->add_scalar("step/lr", step, report.rate);
+  }
+  write_line({{"event", "step"},
+              {"step", report.state.step},
+              {"epoch", report.epoch + 1},
+              {"lr", report.rate},
+              {"loss", finite(loss)},
+              {"top1", top1}});
+}
+
+void RunRecorder::diverged(const State& state, const std::string& how) {
+  facts_["diverged"] = fmt::format("step {}: {}", state.step, how);
+  facts_.save();
+}
+
+// Before a validation that may fail: a resumed run takes them from the file.
+void RunRecorder::epoch_trained(const State& /*state*/) { write_steps(); }
+
+void RunRecorder::predicted(const Predictions& predictions) {
+  const auto classes = static_cast<std::size_t>(predictions.classes);
+  const auto& indices = predictions.indices;
+  if (!indices.empty() && indices.front() < predictions_.size()) predictions_ = {};
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    while (predictions_.size() < indices[i]) predictions_.add_skipped();
+    predictions_.add(predictions.labels[i], predictions.probabilities.subspan(i * classes, classes),
+                     predictions.losses[i]);
+  }
+}
+
+void RunRecorder::write_steps() const {
+  std::string rows = std::string(kStepsHeader) + "\n";
+  for (const std::string& row : steps_) rows += row + "\n";
+  write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");
+}
+
+void RunRecorder::epoch_done(const EpochReport& report) {
+  before_ = {};
+  timing_.add(report.epoch, timing_row(report));
+  if (report.ranks) ranks_.add(report.epoch, ranks_row(report.epoch, *report.ranks));
+  write_steps();
+  predictions_.epoch = report.epoch;
+  write_predictions(folder_.path() / "predictions.safetensors", predictions_);
+  note_feed(report);
+  if (events_) write_events(report);
+  Json line = {{"event", "epoch"}, {"epoch", report.epoch + 1}, {"step", report.state.step}};
+  for (const auto& [name, value] : numbers_of(report)) line[name] = finite(value);
+  line["val_samples"] = report.validation.samples;
+  line["val_skipped"] = report.validation.skipped;
+  write_line(line);
+}
+
+void RunRecorder::note_feed(const EpochReport& report) {
+  facts_["epochs_done"] = report.epoch + 1;
+  facts_["validated"] = {{"samples", report.validation.samples},
+                         {"skipped", report.validation.skipped}};
+  const auto& kept = facts_["features_seconds"];
+  const double before = kept.is_number() ? kept.get<double>() : 0;
+  if (report.features_seconds > 0) facts_["features_seconds"] = before + report.features_seconds;
+  if (report.feed) {
+    const StageShares& stages = report.feed->stages;
+    facts_["feed"] = {{"wait_share", report.feed->wait_share},
+                      {"store", stages.store},
+                      {"read", stages.read},
+                      {"augment", stages.augment},
+                      {"write", stages.write},
+                      {"blocked", stages.blocked},
+                      {"ring_batches", report.feed->ring_batches},
+                      {"ring_fill", report.feed->ring_fill}};
+  }
+  facts_.save();
+}
+
+void RunRecorder::write_events(const EpochReport& report) {
+  const auto step = static_cast<std::int64_t>(report.state.step);
+  for (const auto& [name, value] : numbers_of(report)) events_->add_scalar(name, step, value);
+  constexpr std::size_t kMostClasses = 100;  // a picture for every epoch
+  if (!report.validation.confusion.empty() && class_names_.size() <= kMostClasses) {
+    const Image picture = confusion_matrix(report.validation.confusion, class_names_, {});
+    const std::vector<std::byte> png = encode_png(picture.view());
+    const ImageShape& shape = picture.shape();
+    events_->add_picture(
+        "confusion_matrix", step,
+        {.height = shape.height, .width = shape.width, .channels = shape.channels, .png = png});
+  }
+  if (!options_.histograms) return;
+  for (const NamedTensor& named : report.state.model->parameters()) {
+    const at::Tensor values = named.tensor.detach().to(at::kCPU, at::kFloat).contiguous();
+    events_->add_histogram(
+        "weights/" + named.name, step,
+        histogram_of({values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())}));
+  }
+}
+
+void RunRecorder::write_line(const Json& line) const {
+  if (!options_.json_lines) return;
+  const std::filesystem::path path = folder_.path() / "log.jsonl";
+  std::FILE* file = std::fopen(path.c_str(), "ae");
+  const bool written = file != nullptr && std::fputs((json_text(line) + "\n").c_str(), file) >= 0;
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed) return;
+  throw Error(
+      {.what = "cannot write the run's log", .path = path.string(), .found = std::strerror(errno)});
+}
+
+}  // namespace stoker

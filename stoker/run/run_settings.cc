@@ -1,0 +1,111 @@
+#include "stoker/run/run_settings.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/data/catalog.h"
+
+namespace stoker {
+namespace {
+
+void require_given(const std::string& value, const char* setting, const std::string& example) {
+  if (!value.empty()) return;
+  throw Error({.what = fmt::format("--{} is missing", setting),
+               .expected = example,
+               .hint = "Give it on the command line or in a --config file"});
+}
+
+std::string yaml_of(const RunSettings& settings,
+                    const std::function<bool(const Setting&)>& wanted) {
+  RunSettings copy = settings;  // a list refers to an object that could be changed
+  return to_yaml(values_of(settings_of(copy), [&](const Setting& setting) {
+    return wanted(setting) && settings.validation.is_recorded(setting.name);
+  }));
+}
+
+}  // namespace
+
+std::size_t FrozenStages::count(std::size_t stages) const {
+  if (all) return stages - 1;
+  if (first < stages) return first;
+  throw Error({.what = "--freeze does not fit",
+               .expected = fmt::format("all, none, or a number of stages, at most {}", stages - 1),
+               .found = fmt::format("\"{}\"", first)});
+}
+
+SettingText FrozenStages::text() {
+  return {.read = [this] { return all          ? "all"
+                                  : first == 0 ? "none"
+                                               : fmt::format("{}", first); },
+          .write =
+              [this](const std::string& text) {
+                std::uint32_t number = 0;
+                const char* end = text.data() + text.size();
+                const auto read = std::from_chars(text.data(), end, number);
+                const bool is_number = read.ec == std::errc{} && read.ptr == end;
+                if (!is_number && text != "all" && text != "none") {
+                  throw Error({.what = kValueMisfit,
+                               .expected = "all, none, or a number of stages",
+                               .found = fmt::format("\"{}\"", text)});
+                }
+                all = text == "all";
+                first = is_number ? number : 0;
+              },
+          .type = "all, none or a number"};
+}
+
+void RunSettings::resolve() {
+  require_given(data, "data",
+                fmt::format("a data set, e.g. --data {}", known_data_names().front()));
+  require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
+  validation.check();
+  train.cached_views = cached_features ? views : 0;
+  train.shared_statistics = ranks.sync_bn;
+}
+
+AverageOptions RunSettings::averaging() const {
+  return average ? average_options : AverageOptions{};
+}
+
+std::string RunSettings::precision() const {
+  if (!amp) return "float32";
+  return amp_float16 ? "float16" : "bfloat16";
+}
+
+std::string RunSettings::lr_text() const {
+  return auto_lr ? "auto" : fmt::format("{}", train.schedule.lr);
+}
+
+Preprocessing RunSettings::preprocessing() const {
+  return {.mean = normalise.means(),
+          .deviation = normalise.deviations(),
+          .framing = resolved_validation_policy().text()};
+}
+
+Policy RunSettings::resolved_validation_policy() const {
+  if (validation_policy != "auto") return Policy::parse(validation_policy);
+  const Policy training = Policy::parse(policy);
+  if (training.framing() == nullptr) return {};
+  const int height = training.framing()->output_height();
+  const int width = training.framing()->output_width();
+  if (height != width) return Policy::parse(fmt::format("resize({},{})", height, width));
+  return Policy::parse(fmt::format("resize_crop({},{})", height * 8 / 7, height));
+}
+
+std::string recorded_yaml(const RunSettings& settings) {
+  return yaml_of(settings,
+                 [](const Setting& setting) { return setting.scope != SettingScope::kProcess; });
+}
+
+std::string identity_yaml(const RunSettings& settings) {
+  return yaml_of(settings,
+                 [](const Setting& setting) { return setting.scope == SettingScope::kResult; });
+}
+
+std::string default_yaml() {
+  return yaml_of({}, [](const Setting&) { return true; });
+}
+
+}  // namespace stoker

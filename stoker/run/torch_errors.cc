@@ -1,0 +1,36 @@
+#include "stoker/run/torch_errors.h"
+
+#include <new>
+#include <string>
+
+#include <c10/util/Exception.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+[[noreturn]] void fail_for_memory() {
+  throw Error({.what = "there is not enough memory",
+               .found = "what this machine, job or device has is used up",
+               .hint = "Take a smaller --batch-size (--grad-accum-steps makes up for it), smaller "
+                       "pictures or a smaller network"});
+}
+
+}  // namespace
+
+void in_our_words(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    fail_for_memory();
+  } catch (const c10::OutOfMemoryError&) {
+    fail_for_memory();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("can't allocate memory") != std::string::npos) fail_for_memory();
+    throw Error({.what = "LibTorch failed", .found = text});
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,165 @@
+#include "stoker/run/train_reporter.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/core/atomic_file.h"
+#include "stoker/image/png.h"
+#include "stoker/report/confusion_matrix.h"
+#include "stoker/report/html_page.h"
+
+namespace stoker {
+namespace {
+
+std::string header(std::int64_t top_k) {
+  return fmt::format(
+      "epoch,step,lr,train_loss,train_top1,val_loss,val_top1,val_top{},val_macro_f1,val_ece,"
+      "seconds,"
+      "val_seconds,samples_per_second,wait_share,val_samples",
+      top_k);
+}
+
+std::string row(const EpochReport& r) {
+  const MetricsResult& v = r.validation;
+  return fmt::format(
+      "{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.3f},{:.3f},{:.0f},{:.4f},{}",
+      r.epoch + 1, r.state.step, r.rate, r.train_loss, r.train_top1, v.loss, v.top1, v.top_k,
+      v.macro_f1, v.calibration_error, r.seconds, r.validation_seconds, r.samples_per_second,
+      r.wait_share, v.samples);
+}
+
+}  // namespace
+
+std::string epoch_label(std::uint32_t epoch, std::uint32_t epochs) {
+  const std::string total = std::to_string(epochs);
+  return fmt::format("epoch {:{}}/{}", epoch + 1, total.size(), total);
+}
+
+std::string pace_text(const std::optional<RankTimes>& ranks) {
+  if (!ranks) return "";
+  const double behind = ranks->slowest_seconds / std::max(1e-9, ranks->mean_seconds) - 1;
+  return fmt::format("  {} ranks, slowest {} (+{:.0f} %)", ranks->ranks, ranks->slowest,
+                     100 * std::max(0.0, behind));
+}
+
+TrainReporter::TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subject subject)
+    : folder_(folder),
+      checkpoints_(checkpoints),
+      subject_(std::move(subject)),
+      table_(folder.path() / "results.csv", header(subject_.top_k)) {}
+
+void TrainReporter::diverged(const State& state, const std::string& how) {
+  folder_.say(fmt::format("diverged   step {}: {}", state.step, how));
+}
+
+void TrainReporter::epoch_done(const EpochReport& report) {
+  const MetricsResult& v = report.validation;
+  folder_.say(fmt::format(
+      "{}  loss {:.4f}  top-1 {:.2f} %   val loss {:.4f}  top-1 {:.2f} %{}   {:.1f} s, {:.0f} "
+      "samples/s, waited {:.1f} %{}",
+      epoch_label(report.epoch, subject_.epochs), report.train_loss, 100 * report.train_top1,
+      v.loss, 100 * v.top1, report.is_best ? " *" : "  ", report.seconds, report.samples_per_second,
+      100 * report.wait_share, pace_text(report.ranks)));
+  note_results(report);
+  is_over_ = report.is_last;
+  if (is_over_ || saving_.is_due()) write_results();
+  table_.add(report.epoch, row(report));
+  tell_faults(report);
+}
+
+void TrainReporter::tell_faults(const EpochReport& report) {
+  std::vector<SampleFault> all(report.faults.begin(), report.faults.end());
+  all.insert(all.end(), report.validation_faults.begin(), report.validation_faults.end());
+  write_faults(all);
+  const std::string list = (folder_.path() / "errors.csv").string();
+  if (report.faults.size() > replaced_) {
+    folder_.say(fmt::format("           {} samples could not be made and were replaced; see {}",
+                            report.faults.size(), list));
+  }
+  if (report.validation_faults.size() != skipped_) {
+    const MetricsResult& v = report.validation;
+    folder_.say(
+        fmt::format("           validation is of {} of {} images: {} could not be read; see {}",
+                    count_text(static_cast<double>(v.samples)),
+                    count_text(static_cast<double>(v.samples + v.skipped)), v.skipped, list));
+  }
+  replaced_ = report.faults.size();
+  skipped_ = report.validation_faults.size();
+}
+
+void TrainReporter::write_faults(std::span<const SampleFault> faults) const {
+  if (faults.empty()) return;
+  write_whole_file(folder_.path() / "errors.csv", faults_as_csv({faults.begin(), faults.end()}),
+                   "list of errors");
+}
+
+// Tensors that never change are shared with the model.
+std::vector<NamedTensor> TrainReporter::copy_of_weights(const Model& model) const {
+  std::vector<NamedTensor> all;
+  const std::vector<ModelStage> stages = model.stages();
+  for (const bool buffers : {false, true}) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      for (const NamedTensor& t : buffers ? stages[i].buffers : stages[i].parameters) {
+        const bool fixed = i < subject_.fixed_stages && (!buffers || subject_.fixed_norms);
+        all.push_back({t.name, t.tensor.detach().to(at::kCPU, t.tensor.scalar_type(),
+                                                    /*non_blocking=*/false, /*copy=*/!fixed)});
+      }
+    }
+  }
+  return all;
+}
+
+void TrainReporter::note_results(const EpochReport& report) {
+  if (!unwritten_) unwritten_.emplace();
+  unwritten_->last = copy_of_weights(*report.state.model);
+  if (report.is_best) unwritten_->best = unwritten_->last;
+  unwritten_->confusion = report.validation.confusion;
+  unwritten_->title =
+      fmt::format("epoch {}: {:.2f} % right", report.epoch + 1, 100 * report.validation.top1);
+}
+
+void TrainReporter::write_results() {
+  if (!unwritten_) return;
+  saving_.run([&] {
+    save_model(folder_.last_weights(), subject_.card, unwritten_->last);
+    if (!unwritten_->best.empty()) {
+      save_model(folder_.best_weights(), subject_.card, unwritten_->best);
+    }
+    draw_confusion();
+  });
+  unwritten_.reset();
+}
+
+void TrainReporter::draw_confusion() const {
+  constexpr std::size_t kMostClasses = 1000;  // more would be a picture that nobody can read
+  const std::vector<std::string>& names = subject_.card.class_names;
+  if (unwritten_->confusion.empty() || names.size() > kMostClasses) return;
+  write_png(folder_.path() / "confusion_matrix.png",
+            confusion_matrix(unwritten_->confusion, names, {.title = unwritten_->title}).view());
+}
+
+// What a checkpoint follows from is on the disk before it.
+void TrainReporter::save(const State& state) {
+  write_results();
+  checkpoints_.save(state);
+}
+
+void TrainReporter::state_settled(const State& state, bool epoch_ended) {
+  if (is_over_ || checkpoints_.is_due(state, epoch_ended)) save(state);
+}
+
+// A validation may take long, or fail.
+void TrainReporter::epoch_trained(const State& state) {
+  if (checkpoints_.is_due(state, /*epoch_ended=*/true)) save(state);
+}
+
+void TrainReporter::validation_failed(const State& state) { save(state); }
+
+void TrainReporter::batch_split(std::uint32_t parts) {
+  folder_.say(fmt::format(
+      "memory     a batch does not fit: it is computed in {} parts from now on, whose gradients "
+      "make one step",
+      parts));
+}
+
+}  // namespace stoker

@@ -1,0 +1,177 @@
+#include "stoker/run/train_setup.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/data/sources/balance.h"
+#include "stoker/data/sources/source_range.h"
+#include "stoker/nn/model_file.h"
+#include "stoker/nn/networks/pretrained.h"
+#include "stoker/nn/networks/registry.h"
+#include "stoker/run/data_checks.h"
+#include "stoker/train/batch_probe.h"
+#include "stoker/train/single_samples.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+TrainData make_train_data(RunSettings& settings, const TrainingParts& parts) {
+  std::shared_ptr<const Source> train = parts.train;
+  settings.normalise.resolve(train->channels());
+  train = chosen_samples(train, settings.train_samples, settings.train.seed);
+  if (settings.balanced_loss) {
+    settings.train.class_weights = balancing_weights(samples_by_class(*train));
+  }
+  if (settings.balanced_samples) train = std::make_shared<Balanced>(train, settings.train.seed);
+  return {.train = train,
+          .validation = parts.validation,
+          .policy = Policy::parse(settings.policy),
+          .validation_policy = settings.resolved_validation_policy(),
+          .normalisation = settings.preprocessing().normalisation()};
+}
+
+Precision parse_precision(const RunSettings& settings, const at::Device& device) {
+  const std::string name = settings.precision();
+  if (name == "float16" && device.is_cpu()) {
+    throw Error({.what = "float16 is for accelerators",
+                 .expected = "--amp-dtype bfloat16 on a CPU",
+                 .found = "float16"});
+  }
+  if (name == "float32") return Precision::kFloat32;
+  return name == "bfloat16" ? Precision::kBfloat16 : Precision::kFloat16;
+}
+
+std::unique_ptr<Model> new_model(const RunSettings& settings, const TrainData& data,
+                                 std::string& pretrained) {
+  const ModelInput input{.image = sample_shape(*data.train, data.policy),
+                         .classes = static_cast<std::int64_t>(data.train->class_names().size())};
+  auto model = make_model(settings.model, input, settings.train.seed);
+  if (!settings.pretrained.empty()) {
+    pretrained = load_pretrained(*model, settings.pretrained, settings.allow_nonfinite);
+  }
+  return model;
+}
+
+// In place of --batch-size auto.
+std::string choose_batch_size(RunSettings& settings, Model& model, const TrainData& data,
+                              const RunEvents& events) {
+  const std::uint64_t most =
+      std::min<std::uint64_t>(1024, std::max<std::uint64_t>(1, data.train->size() / 4));
+  const BatchChoice choice =
+      choose_batch_size(model, static_cast<std::uint32_t>(most), [&](const BatchProbe& probe) {
+        events.tell(
+            fmt::format("batch size {:4}: {:.1f} samples/s", probe.size, probe.samples_per_second));
+      });
+  settings.train.batch_size = choice.size;
+  settings.auto_batch_size = false;
+  return fmt::format("batch size {}, chosen among {}{}", choice.size, choice.tried.size(),
+                     choice.out_of_memory ? "; a larger one does not fit into memory" : "");
+}
+
+// In place of --lr auto.
+RateRange choose_rate(RunSettings& settings, Model& model, const TrainData& data,
+                      const RunEvents& events) {
+  const RateRangeOptions options;
+  const RateRange range =
+      try_rates(model, settings.optimiser, data, settings.train, options,
+                [&](std::uint32_t done) { events.tell("learning rates", done, options.steps); });
+  // Two digits: more would claim what the test cannot know.
+  settings.train.schedule.lr = std::strtod(fmt::format("{:.2g}", range.suggested).c_str(), nullptr);
+  settings.auto_lr = false;
+  return range;
+}
+
+// What is tried out differs from machine to machine.
+void refuse_tries_on_ranks(const RunSettings& settings, const Launch& launch) {
+  if (launch.ranks == 1 || (!settings.auto_batch_size && !settings.auto_lr)) return;
+  throw Error({.what = "only a single process can choose batch size or learning rate",
+               .expected = "--batch-size and --lr as numbers",
+               .found = fmt::format("auto, with {} ranks", launch.ranks),
+               .hint = "Let one process try first: its run's log names what it chose"});
+}
+
+void report_stalls(TrainOptions& options, const RunEvents& events) {
+  if (!events.stalled) return;
+  options.stall_limit = std::chrono::seconds(30);
+  options.on_stall = events.stalled;
+}
+
+}  // namespace
+
+TrainingParts open_parts(const RunSettings& settings) {
+  const DataOptions options{.pictures = {.limits = settings.limits}, .shards = settings.shards};
+  return open_training_parts(settings.validation.request(settings.data, options), options);
+}
+
+TrainSetup set_up(RunSettings& settings, const Launch& launch, const RunEvents& events) {
+  settings.resolve();
+  report_stalls(settings.train, events);
+  refuse_tries_on_ranks(settings, launch);
+  for (std::string* data : {&settings.data, &settings.validation.data,
+                            &settings.validation.test_data, &settings.pretrained}) {
+    if (fs::exists(*data)) *data = fs::absolute(*data).string();
+  }
+  TrainingParts parts = open_parts(settings);
+  TrainData data = make_train_data(settings, parts);
+  std::vector<std::string> data_notes = check_data(
+      std::vector<DataPart>{
+          {"training", parts.train}, {"validation", parts.validation}, {"test", parts.test}},
+      {.skip_unknown = settings.skip_unknown,
+       .decode_images = !settings.train.isolate,
+       .limits = settings.limits});
+  std::string pretrained;
+  auto model = new_model(settings, data, pretrained);
+  const std::size_t frozen = settings.freeze.count(model->stages().size());
+  const std::size_t fixed = settings.train.unfreeze_epoch > 0 ? 0 : frozen;
+  model->freeze(fixed);
+  model->train_frozen_norms(!settings.freeze_norms);
+  Placement placement = place_model(*model, settings.compute, settings.train.batch_size, launch);
+  model->compute_in(parse_precision(settings, model->device()));
+  settings.train.workers = placement.threads.workers;
+  settings.train.validation_batch_size = default_evaluation_batch(model->input().image);
+  TrainSetup setup{.data = std::move(data),
+                   .parts = std::move(parts),
+                   .pretrained = std::move(pretrained),
+                   .placement = std::move(placement),
+                   .state = State(std::move(model), settings.optimiser, settings.averaging()),
+                   .interval = parse_checkpoint_interval(settings.checkpoint_every),
+                   .fixed_stages = fixed,
+                   .fixed_norms = settings.freeze_norms,
+                   .notes = {},
+                   .data_notes = std::move(data_notes)};
+  Model& placed = *setup.state.model;
+  placed.freeze(frozen);
+  if (settings.auto_batch_size) {
+    setup.notes.push_back(choose_batch_size(settings, placed, setup.data, events));
+  }
+  Observer nobody;
+  if (launch.ranks > 1) {
+    refuse_single_samples(placed, setup.data, settings.train,
+                          static_cast<std::uint32_t>(launch.ranks));
+  }
+  static_cast<void>(
+      Trainer(setup.state, setup.data, settings.train, nobody));  // checks its options
+  if (settings.auto_lr) {
+    setup.rate_range = choose_rate(settings, placed, setup.data, events);
+    setup.notes.push_back(fmt::format("learning rate {}, by a range test", settings.lr_text()));
+  }
+  return setup;
+}
+
+RunSettings resolved(const RunSettings& settings, const TrainSetup& setup) {
+  RunSettings chosen = settings;
+  chosen.validation = settings.validation.resolved(setup.parts);
+  chosen.model = setup.state.model->architecture();
+  chosen.compute.threads = setup.placement.threads.compute;
+  chosen.compute.workers = setup.placement.threads.workers;
+  chosen.compute.device = setup.placement.device.device.str();
+  return chosen;
+}
+
+}  // namespace stoker
