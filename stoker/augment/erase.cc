@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "stoker/core/error.h"
 #include "stoker/core/philox.h"
 #include "stoker/core/portable_math.h"

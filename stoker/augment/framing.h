@@ -4,6 +4,7 @@
 #pragma once
 
 #include "stoker/augment/operation.h"
+#include "stoker/export.h"
 #include "stoker/image/decode.h"
 #include "stoker/kernels/resize/resize.h"
 
@@ -15,7 +16,7 @@ struct Frame {
   Region cut;                 // of the resized picture: the sample
 };
 
-class FramingOperation : public Operation {
+class STOKER_API FramingOperation : public Operation {
  public:
   // For a picture of this size, at least one pixel each way. The same size always comes out.
   [[nodiscard]] virtual Frame draw(Rng& rng, int width, int height) const = 0;
@@ -39,7 +40,8 @@ struct FramingScratch {
 };
 
 // Resizes `box` of `in`, which shows the frame's region, and cuts the sample into `out`.
-void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
-                 const Frame& frame, const FramingOptions& options, FramingScratch& scratch);
+STOKER_API void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
+                            const Frame& frame, const FramingOptions& options,
+                            FramingScratch& scratch);
 
 }  // namespace stoker

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "stoker/core/distributions.h"
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/mirror/mirror.h"
 
 namespace stoker {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stoker/core/rng.h"
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 #include "stoker/kernels/blur/blur.h"
 #include "stoker/kernels/warp/affine.h"
@@ -41,17 +42,17 @@ struct AugmentScratch {
   std::vector<std::uint32_t> mix;  // AugMix: the weighted sum of chains
 };
 
-class Operation {
+class STOKER_API Operation {
  public:
   virtual ~Operation() = default;
 };
 
-class GeometricOperation : public Operation {
+class STOKER_API GeometricOperation : public Operation {
  public:
   [[nodiscard]] virtual Affine draw(Rng& rng, const ImageShape& shape) const = 0;
 };
 
-class PixelOperation : public Operation {
+class STOKER_API PixelOperation : public Operation {
  public:
   // `image` has no gaps. `per_value` is a stream apart from `rng`, for what each value gets for
   // itself.
@@ -71,7 +72,7 @@ struct OperationSchema {
 };
 
 // "rotate(low,high)"
-[[nodiscard]] std::string usage(const OperationSchema& schema);
+[[nodiscard]] STOKER_API std::string usage(const OperationSchema& schema);
 
 // A checked range [low, high] from which an operation draws.
 struct Range {
@@ -80,17 +81,18 @@ struct Range {
 };
 
 // Two parameters "low" and "high" of something measured in `unit`.
-[[nodiscard]] std::vector<ParameterSchema> range_parameters(const std::string& meaning,
-                                                            double minimum, double maximum);
+[[nodiscard]] STOKER_API std::vector<ParameterSchema> range_parameters(const std::string& meaning,
+                                                                       double minimum,
+                                                                       double maximum);
 
 // The same range and "p", the probability that the operation is done at all.
-[[nodiscard]] std::vector<ParameterSchema> range_and_probability(const std::string& meaning,
-                                                                 double minimum, double maximum);
-[[nodiscard]] ParameterSchema probability_parameter(double default_value = 1);
+[[nodiscard]] STOKER_API std::vector<ParameterSchema> range_and_probability(
+    const std::string& meaning, double minimum, double maximum);
+[[nodiscard]] STOKER_API ParameterSchema probability_parameter(double default_value = 1);
 
 // Throws Error unless minimum <= value <= maximum, for the arguments of plain functions.
-void check_argument(const char* operation, const char* meaning, double value, double minimum,
-                    double maximum);
+STOKER_API void check_argument(const char* operation, const char* meaning, double value,
+                               double minimum, double maximum);
 
 // The middle of an image in pixel coordinates.
 struct Centre {
@@ -102,13 +104,14 @@ struct Centre {
 
 // Resamples `in` through `map` to an image of the same shape that does not overlap it. Maps that
 // move or mirror whole pixels copy them, which gives the same bytes as resampling.
-void resample(const MutableImageView& out, const ImageView& in, const Affine& map,
-              WarpScratch& scratch);
+STOKER_API void resample(const MutableImageView& out, const ImageView& in, const Affine& map,
+                         WarpScratch& scratch);
 // The same over the image itself, through a copy in the scratch memory.
-void resample_in_place(const MutableImageView& image, const Affine& map, AugmentScratch& scratch);
+STOKER_API void resample_in_place(const MutableImageView& image, const Affine& map,
+                                  AugmentScratch& scratch);
 
 // Resamples an image of the same size through `map`: what the single geometric operations do.
-[[nodiscard]] Image warped(const ImageView& image, const Affine& map);
+[[nodiscard]] STOKER_API Image warped(const ImageView& image, const Affine& map);
 
 // A copy of `image` without gaps, changed by `change`: plain functions of operations in place.
 template <class Change>

@@ -13,6 +13,7 @@
 
 #include "stoker/augment/framing.h"
 #include "stoker/augment/operation.h"
+#include "stoker/export.h"
 
 namespace stoker {
 
@@ -21,7 +22,7 @@ class Policy {
   Policy() = default;  // changes nothing
 
   // A preset's name or a list of operations; an Error says at which character it went wrong.
-  [[nodiscard]] static Policy parse(std::string_view text);
+  [[nodiscard]] STOKER_API static Policy parse(std::string_view text);
 
   // The list in its full form, which parse() reads back.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -35,9 +36,9 @@ class Policy {
 
   // All but the framing, which comes before. Writes the augmented `in` to `out`: same shape, no
   // gaps, no overlap.
-  void apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
-             AugmentScratch& scratch) const;
-  [[nodiscard]] Image apply(const ImageView& in, const SampleKey& key) const;
+  STOKER_API void apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
+                        AugmentScratch& scratch) const;
+  [[nodiscard]] STOKER_API Image apply(const ImageView& in, const SampleKey& key) const;
 
  private:
   // Operations [begin, end) done in one pass: several geometric ones, or one pixel operation.

@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
 struct Preset {
@@ -12,6 +14,6 @@ struct Preset {
   std::string summary;  // one line
 };
 
-[[nodiscard]] std::span<const Preset> builtin_presets();
+[[nodiscard]] STOKER_API std::span<const Preset> builtin_presets();
 
 }  // namespace stoker

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/correlation/correlation.h"
 #include "stoker/kernels/sobel/sobel.h"
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/core/error.h"
 #include "stoker/core/gate.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 

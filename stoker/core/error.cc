@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "stoker/core/invariant.h"
+
 namespace stoker {
 
 std::string to_string(const ErrorDetails& details) {

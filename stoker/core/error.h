@@ -4,7 +4,7 @@
 // Three kinds, one use each:
 //   Error             ends the command (bad flag, missing file, corrupt header): thrown
 //   Result<T>         the caller goes on (one undecodable image): returned, see result.h
-//   STOKER_INVARIANT  our bug, never reached by user input: thrown, also in release builds
+//   STOKER_INVARIANT  our bug, never reached by user input: thrown, see invariant.h
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <fmt/format.h>
+#include "stoker/export.h"
 
 namespace stoker {
 
@@ -27,9 +27,9 @@ struct ErrorDetails {
 };
 
 // "what: path, byte 4: expected …, found …. hint"
-[[nodiscard]] std::string to_string(const ErrorDetails& details);
+[[nodiscard]] STOKER_API std::string to_string(const ErrorDetails& details);
 
-class Error : public std::runtime_error {
+class STOKER_API Error : public std::runtime_error {
  public:
   explicit Error(ErrorDetails details);
   [[nodiscard]] const ErrorDetails& details() const noexcept { return details_; }
@@ -39,22 +39,9 @@ class Error : public std::runtime_error {
 };
 
 // A broken promise of our own code; the message asks for a report.
-class InvariantError : public std::logic_error {
+class STOKER_API InvariantError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-namespace detail {
-[[noreturn]] void fail_invariant(const char* condition, const char* file, int line,
-                                 const std::string& values);
-}  // namespace detail
-
 }  // namespace stoker
-
-// STOKER_INVARIANT(a < b, "a={} b={}", a, b)
-#define STOKER_INVARIANT(condition, ...)                                                          \
-  do {                                                                                            \
-    if (!(condition)) [[unlikely]] {                                                              \
-      ::stoker::detail::fail_invariant(#condition, __FILE__, __LINE__, fmt::format(__VA_ARGS__)); \
-    }                                                                                             \
-  } while (false)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/invariant.h"
 #include "stoker/core/result.h"
 
 namespace stoker {

@@ -32,7 +32,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] T& operator*() & { return value(); }
 
   [[nodiscard]] const ErrorDetails& error() const {
-    STOKER_INVARIANT(!has_value(), "error() of a Result that holds a value");
+    if (has_value()) throw InvariantError("error() of a Result that holds a value");
     return *std::get_if<1>(&state_);
   }
 

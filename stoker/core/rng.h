@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "stoker/core/philox.h"
+#include "stoker/export.h"
 
 namespace stoker {
 
@@ -64,7 +65,7 @@ class Rng {
     return low + (high - low) * uniform();
   }
   // Uniform in [0, bound), without bias. bound > 0.
-  [[nodiscard]] std::uint32_t uniform_int(std::uint32_t bound) noexcept;
+  [[nodiscard]] STOKER_API std::uint32_t uniform_int(std::uint32_t bound) noexcept;
   [[nodiscard]] bool bernoulli(double probability) noexcept { return uniform() < probability; }
 
  private:

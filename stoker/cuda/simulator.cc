@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/core/rng.h"
 
 #if defined(__SANITIZE_ADDRESS__)

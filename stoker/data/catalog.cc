@@ -15,6 +15,7 @@
 
 #include "stoker/core/environment.h"
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/missing_part.h"
 #include "stoker/data/detail/open_expression.h"

@@ -17,19 +17,20 @@
 #include <vector>
 
 #include "stoker/core/environment.h"
-#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/shards/shard_options.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/export.h"
 
 namespace stoker {
 
 enum class Split : std::uint8_t { kTrain, kValidation, kTest };
 
 // "train", "val", "test"
-[[nodiscard]] const char* name_of(Split split);
-[[nodiscard]] std::vector<std::string> split_names();
+[[nodiscard]] STOKER_API const char* name_of(Split split);
+[[nodiscard]] STOKER_API std::vector<std::string> split_names();
 // Throws Error for a text that is none of them.
-[[nodiscard]] Split parse_split(const std::string& text);
+[[nodiscard]] STOKER_API Split parse_split(const std::string& text);
 
 // The parts that data has beside its training part. Data without parts (a folder of classes, a
 // list, one picture) is all training data.
@@ -48,7 +49,7 @@ struct DataPlaces {
   Environment environment;
   std::filesystem::path system_folder;  // of the distribution's packages: /usr/share/datasets
 };
-[[nodiscard]] DataPlaces system_data_places();
+[[nodiscard]] STOKER_API DataPlaces system_data_places();
 
 struct DataOptions {
   DataPlaces places = system_data_places();
@@ -57,7 +58,7 @@ struct DataOptions {
 };
 
 // The names that open_data knows, for help texts.
-[[nodiscard]] std::vector<std::string> known_data_names();
+[[nodiscard]] STOKER_API std::vector<std::string> known_data_names();
 
 // A known name wins over a folder of the same name in the working directory; "./mnist" means the
 // folder. By name, the first of these places that holds all four files is taken, so that training
@@ -70,15 +71,16 @@ struct DataOptions {
 // Throws Error where nothing is found or the files do not fit together.
 // Throws Error too where the data has no such part. A text that names a part or samples itself
 // means those, whatever split is asked for.
-[[nodiscard]] std::shared_ptr<const Source> open_data(const std::string& name_or_path, Split split,
-                                                      const DataOptions& options = {});
+[[nodiscard]] STOKER_API std::shared_ptr<const Source> open_data(const std::string& name_or_path,
+                                                                 Split split,
+                                                                 const DataOptions& options = {});
 
 // Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
 // where there is no such data.
-[[nodiscard]] DataParts find_data_parts(const std::string& name_or_path,
-                                        const DataOptions& options = {});
+[[nodiscard]] STOKER_API DataParts find_data_parts(const std::string& name_or_path,
+                                                   const DataOptions& options = {});
 
 // What a model is evaluated on if nobody says: the test part, else the validation part, else all.
-[[nodiscard]] Split evaluation_split(const DataParts& parts) noexcept;
+[[nodiscard]] STOKER_API Split evaluation_split(const DataParts& parts) noexcept;
 
 }  // namespace stoker

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "stoker/data/sources/source.h"
+#include "stoker/export.h"
 
 namespace stoker {
 
@@ -27,16 +28,16 @@ struct Division {
 };
 
 // "val-every 6", "val-fraction 0.1, split-seed 0", "folds 5, fold 0, split-seed 0"
-[[nodiscard]] std::string to_text(const Division& division);
+[[nodiscard]] STOKER_API std::string to_text(const Division& division);
 // The opposite; `path` is for messages. Throws Error for another text.
-[[nodiscard]] Division parse_division(const std::string& text, const std::string& path);
+[[nodiscard]] STOKER_API Division parse_division(const std::string& text, const std::string& path);
 
 struct DividedSource {
   std::shared_ptr<const Source> train, validation;
 };
 // Both parts have the classes of the whole, in its order. Throws Error for numbers outside their
 // range, a sample that cannot be read, shards by `every`, and where a part would be empty.
-[[nodiscard]] DividedSource divide(const std::shared_ptr<const Source>& source,
-                                   const Division& division);
+[[nodiscard]] STOKER_API DividedSource divide(const std::shared_ptr<const Source>& source,
+                                              const Division& division);
 
 }  // namespace stoker

@@ -8,6 +8,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/data/detail/byte_reader.h"
 #include "stoker/data/sources/mapped_file.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/invariant.h"
 #include "stoker/image/detail/codec.h"
 #include "stoker/image/detail/jpeg_decoder.h"
 #include "stoker/image/detail/orientation.h"

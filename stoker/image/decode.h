@@ -17,16 +17,17 @@
 #include <string_view>
 
 #include "stoker/core/result.h"
+#include "stoker/export.h"
 #include "stoker/image/colour.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
 
 enum class ImageFormat : std::uint8_t { kJpeg, kPng, kWebp };
-[[nodiscard]] std::string_view format_name(ImageFormat format);
+[[nodiscard]] STOKER_API std::string_view format_name(ImageFormat format);
 
 // Whether the first bytes are those of a JPEG, PNG or WebP file, whatever its name ends in.
-[[nodiscard]] std::optional<ImageFormat> sniff_format(std::span<const std::byte> bytes);
+[[nodiscard]] STOKER_API std::optional<ImageFormat> sniff_format(std::span<const std::byte> bytes);
 
 // What is refused from the header alone. The pixels are Pillow's limit, 2^29 / 3.
 struct DecodeLimits {
@@ -83,19 +84,19 @@ struct DecodedImage {
 
 class ImageDecoder {
  public:
-  explicit ImageDecoder(const DecodeLimits& limits = {});
-  ~ImageDecoder();
-  ImageDecoder(ImageDecoder&&) noexcept;
-  ImageDecoder& operator=(ImageDecoder&&) noexcept;
+  STOKER_API explicit ImageDecoder(const DecodeLimits& limits = {});
+  STOKER_API ~ImageDecoder();
+  STOKER_API ImageDecoder(ImageDecoder&&) noexcept;
+  STOKER_API ImageDecoder& operator=(ImageDecoder&&) noexcept;
 
   // Reads the header. `bytes` is the whole file and must stay as it is until decode() is done. A
   // file that is cut short is refused here where that can be told without decoding.
-  [[nodiscard]] Result<ImageHeader> open(std::span<const std::byte> bytes);
+  [[nodiscard]] STOKER_API Result<ImageHeader> open(std::span<const std::byte> bytes);
 
   // Decodes what open() has accepted, once for each open(). An error names reason and byte but no
   // path: the caller knows it. Damage is an error, not half a picture; but damage below the region
   // is not seen, because those bytes are not read. The region must lie inside the picture.
-  [[nodiscard]] Result<DecodedImage> decode(const DecodeOptions& options);
+  [[nodiscard]] STOKER_API Result<DecodedImage> decode(const DecodeOptions& options);
 
  private:
   struct State;
@@ -103,7 +104,7 @@ class ImageDecoder {
 };
 
 // open() alone, for callers that want no pixels.
-[[nodiscard]] Result<ImageHeader> read_image_header(std::span<const std::byte> bytes,
-                                                    const DecodeLimits& limits = {});
+[[nodiscard]] STOKER_API Result<ImageHeader> read_image_header(std::span<const std::byte> bytes,
+                                                               const DecodeLimits& limits = {});
 
 }  // namespace stoker

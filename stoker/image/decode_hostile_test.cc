@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "stoker/core/rng.h"
 #include "stoker/image/test_codecs.h"
 #include "stoker/image/test_memory.h"

@@ -2,6 +2,8 @@
 // and real photographs are compared with Pillow's pixels in tests/image_test.py.
 #include <string>
 
+#include <fmt/format.h>
+
 #include "stoker/core/rng.h"
 #include "stoker/image/test_codecs.h"
 

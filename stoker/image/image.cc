@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
 // Height, width, channels: the order in which pixels lie in memory.
@@ -26,7 +28,7 @@ struct ImageShape {
 
 // Throws Error unless each side lies in [1, kMaxSide] and there are 1 or 3 channels.
 inline constexpr int kMaxSide = 1 << 20;
-void check_shape(const ImageShape& shape);
+STOKER_API void check_shape(const ImageShape& shape);
 
 struct ImageView {
   const std::uint8_t* data = nullptr;
@@ -57,11 +59,11 @@ struct MutableImageView {
 class Image {
  public:
   Image() = default;
-  explicit Image(const ImageShape& shape);  // black
-  explicit Image(const ImageView& view);    // a copy
+  STOKER_API explicit Image(const ImageShape& shape);  // black
+  STOKER_API explicit Image(const ImageView& view);    // a copy
 
   // Changes the shape; pixels are then unspecified. Keeps its memory where that suffices.
-  void reshape(const ImageShape& shape);
+  STOKER_API void reshape(const ImageShape& shape);
 
   [[nodiscard]] const ImageShape& shape() const noexcept { return shape_; }
   [[nodiscard]] ImageView view() const noexcept {
@@ -81,6 +83,6 @@ class Image {
 };
 
 // Copies pixels between views of the same shape that do not overlap.
-void copy_pixels(const MutableImageView& out, const ImageView& in);
+STOKER_API void copy_pixels(const MutableImageView& out, const ImageView& in);
 
 }  // namespace stoker

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/io/detail/protobuf.h"
 #include "stoker/io/detail/text.h"
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/io/detail/pickle_input.h"
 #include "stoker/io/detail/pickle_opcodes.h"
 #include "stoker/io/detail/torch_errors.h"

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

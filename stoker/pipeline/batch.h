@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 #include "stoker/pipeline/plan.h"
 
@@ -71,6 +72,9 @@ class Batch {
   [[nodiscard]] std::span<const std::byte> pixels_of(std::uint32_t slot) const noexcept {
     return view_.pixels.subspan(slot * layout_.bytes_per_sample(), layout_.bytes_per_sample());
   }
+  // All pixels as numbers. Throws Error where the batch has the other type.
+  [[nodiscard]] STOKER_API std::span<const float> pixels_f32() const;
+  [[nodiscard]] STOKER_API std::span<const std::uint8_t> pixels_u8() const;
   [[nodiscard]] std::span<const std::int64_t> labels() const noexcept {
     return view_.labels.first(size());
   }
@@ -79,7 +83,7 @@ class Batch {
   }
 
   // Gives the memory back early; the spans above are void then.
-  void release() noexcept;
+  STOKER_API void release() noexcept;
 
  private:
   std::shared_ptr<Ring> ring_;  // null once released

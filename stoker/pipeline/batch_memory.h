@@ -7,9 +7,11 @@
 #include <memory>
 #include <span>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
-class BatchMemory {
+class STOKER_API BatchMemory {
  public:
   virtual ~BatchMemory() = default;
   // Aligned to kBatchAlignment; stays where it is for the object's life.
@@ -21,8 +23,8 @@ inline constexpr std::size_t kBatchAlignment = 64;  // a cache line, and the wid
 // Makes memory of at least one byte; throws Error with the size where it cannot be had.
 using MakeBatchMemory = std::function<std::unique_ptr<BatchMemory>(std::size_t bytes)>;
 
-[[nodiscard]] std::unique_ptr<BatchMemory> host_batch_memory(std::size_t bytes);
+[[nodiscard]] STOKER_API std::unique_ptr<BatchMemory> host_batch_memory(std::size_t bytes);
 // Processes forked later see it too, at the same address.
-[[nodiscard]] std::unique_ptr<BatchMemory> shared_batch_memory(std::size_t bytes);
+[[nodiscard]] STOKER_API std::unique_ptr<BatchMemory> shared_batch_memory(std::size_t bytes);
 
 }  // namespace stoker

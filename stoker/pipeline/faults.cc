@@ -1,9 +1,9 @@
-#include "stoker/pipeline/faults.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "stoker/pipeline/fault_list.h"
 
 namespace stoker {
 namespace {

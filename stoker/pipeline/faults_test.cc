@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stoker/pipeline/fault_list.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,9 +12,14 @@
 #include <unistd.h>
 
 #include "stoker/core/cpu_budget.h"
+#include "stoker/data/order/sampler.h"
 #include "stoker/pipeline/detail/jobs.h"
 #include "stoker/pipeline/detail/sample_maker.h"
+#include "stoker/pipeline/fault_list.h"
 #include "stoker/pipeline/isolated_workers.h"
+#include "stoker/pipeline/ring.h"
+#include "stoker/pipeline/telemetry.h"
+#include "stoker/pipeline/watchdog.h"
 
 namespace stoker {
 namespace {
@@ -67,10 +74,52 @@ SampleError::SampleError(std::string sample_name, Cursor place, const std::strin
       sample_name_(std::move(sample_name)),
       place_(place) {}
 
-// What one thread needs to make samples, all of it its own.
-class Feed::Worker {
+class Feed::Impl {
  public:
-  Worker(Feed& feed, std::size_t number)
+  Impl(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
+  ~Impl() { stop(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] std::optional<Batch> next();
+  [[nodiscard]] FeedStats stats() const;
+  [[nodiscard]] const std::vector<SampleFault>& faults() const noexcept { return faults_.list(); }
+  [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
+  [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
+  [[nodiscard]] const ImageShape& image_shape() const noexcept { return shape_; }
+  [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
+
+ private:
+  class Worker;
+  [[nodiscard]] Work work();
+  [[nodiscard]] SampleRecipe recipe() const;
+  void start_threads();
+  void stop() noexcept;
+
+  std::shared_ptr<const Source> source_;
+  Policy policy_;
+  FeedOptions options_;
+  ImageShape shape_;  // of every sample
+  EpochOrder order_;
+  std::shared_ptr<Ring> ring_;  // shared with the batches that the reader still holds
+  std::vector<WorkerTimes> times_;
+  std::vector<WorkerActivity> activities_;
+  Faults faults_;
+  std::vector<std::jthread> threads_;
+  std::unique_ptr<IsolatedWorkers> processes_;
+  std::unique_ptr<Watchdog> watchdog_;
+
+  // The reader's.
+  std::exception_ptr error_;
+  std::uint64_t waited_ns_ = 0;
+  std::optional<WorkerTimes::Clock::time_point> first_next_;
+  BoundedSeries ring_fill_;
+};
+
+// What one thread needs to make samples, all of it its own.
+class Feed::Impl::Worker {
+ public:
+  Worker(Impl& feed, std::size_t number)
       : feed_(feed),
         times_(feed.times_[number]),
         activity_(feed.activities_[number]),
@@ -137,7 +186,7 @@ class Feed::Worker {
     times_.count_sample();
   }
 
-  Feed& feed_;
+  Impl& feed_;
   WorkerTimes& times_;
   WorkerActivity& activity_;
   std::uint64_t begun_ = 0;
@@ -145,7 +194,7 @@ class Feed::Worker {
   SampleMaker maker_;
 };
 
-Work Feed::work() {
+Work Feed::Impl::work() {
   return {.source = *source_,
           .order = order_,
           .ring = *ring_,
@@ -153,7 +202,7 @@ Work Feed::work() {
           .on_error = options_.on_error};
 }
 
-SampleRecipe Feed::recipe() const {
+SampleRecipe Feed::Impl::recipe() const {
   return {.source = *source_,
           .policy = policy_,
           .shape = shape_,
@@ -163,7 +212,7 @@ SampleRecipe Feed::recipe() const {
           .seed = options_.seed};
 }
 
-Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
+Feed::Impl::Impl(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
     : source_(std::move(source)),
       policy_(std::move(policy)),
       options_(options),
@@ -197,9 +246,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
   }
 }
 
-Feed::~Feed() { stop(); }
-
-void Feed::start_threads() {
+void Feed::Impl::start_threads() {
   for (std::size_t i = 0; i < times_.size(); ++i) {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
@@ -209,14 +256,14 @@ void Feed::start_threads() {
   }
 }
 
-void Feed::stop() noexcept {
+void Feed::Impl::stop() noexcept {
   ring_->stop();
   threads_.clear();  // joins
   processes_.reset();
   watchdog_.reset();
 }
 
-std::optional<Batch> Feed::next() {
+std::optional<Batch> Feed::Impl::next() {
   if (error_ != nullptr) std::rethrow_exception(error_);
   if (!first_next_) first_next_ = WorkerTimes::Clock::now();
   ring_fill_.add(ring_->ready());
@@ -235,7 +282,7 @@ std::optional<Batch> Feed::next() {
   }
 }
 
-FeedStats Feed::stats() const {
+FeedStats Feed::Impl::stats() const {
   FeedStats stats;
   std::vector<WorkerTimes::Sums> sums;
   for (const WorkerTimes& times : times_) {
@@ -251,5 +298,17 @@ FeedStats Feed::stats() const {
   stats.ring_batches = ring_->batches();
   return stats;
 }
+
+Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(source), std::move(policy), options)) {}
+Feed::~Feed() = default;
+
+std::optional<Batch> Feed::next() { return impl_->next(); }
+FeedStats Feed::stats() const { return impl_->stats(); }
+const std::vector<SampleFault>& Feed::faults() const noexcept { return impl_->faults(); }
+int Feed::workers() const noexcept { return impl_->workers(); }
+const BatchPlan& Feed::plan() const noexcept { return impl_->plan(); }
+const ImageShape& Feed::image_shape() const noexcept { return impl_->image_shape(); }
+PixelType Feed::pixel_type() const noexcept { return impl_->pixel_type(); }
 
 }  // namespace stoker

@@ -9,26 +9,24 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <string>
 #include <vector>
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/error.h"
-#include "stoker/data/order/sampler.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/export.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/pipeline/batch.h"
 #include "stoker/pipeline/batch_memory.h"
 #include "stoker/pipeline/faults.h"
+#include "stoker/pipeline/feed_stats.h"
 #include "stoker/pipeline/plan.h"
-#include "stoker/pipeline/ring.h"
-#include "stoker/pipeline/telemetry.h"
-#include "stoker/pipeline/watchdog.h"
 
 namespace stoker {
 
@@ -71,10 +69,10 @@ struct FeedOptions {
 };
 
 // Which batches a feed with these options gives for so many samples.
-[[nodiscard]] BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples);
+[[nodiscard]] STOKER_API BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples);
 
 // A sample that could not be made, by name.
-class SampleError : public Error {
+class STOKER_API SampleError : public Error {
  public:
   SampleError(std::string sample_name, Cursor place, const std::string& reason);
   [[nodiscard]] const std::string& sample_name() const noexcept { return sample_name_; }
@@ -85,55 +83,29 @@ class SampleError : public Error {
   Cursor place_;
 };
 
-class IsolatedWorkers;
-struct SampleRecipe;
-struct Work;
-
 class Feed {
  public:
-  Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
-  ~Feed();
+  STOKER_API Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
+  STOKER_API ~Feed();
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
   // The next batch in order; nothing at the end. Throws SampleError when it comes to a batch with a
   // sample that could not be made: batches before it are given, none after it. Throws Error while
   // the batch given ring_batches before is still held: there is no memory for the next one.
-  [[nodiscard]] std::optional<Batch> next();
+  [[nodiscard]] STOKER_API std::optional<Batch> next();
 
-  [[nodiscard]] FeedStats stats() const;
+  [[nodiscard]] STOKER_API FeedStats stats() const;
   // Samples that were replaced or left out (on_error) in the batches given so far, in their order.
-  [[nodiscard]] const std::vector<SampleFault>& faults() const noexcept { return faults_.list(); }
-  [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
-  [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
-  [[nodiscard]] const ImageShape& image_shape() const noexcept { return shape_; }
-  [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
+  [[nodiscard]] STOKER_API const std::vector<SampleFault>& faults() const noexcept;
+  [[nodiscard]] STOKER_API int workers() const noexcept;
+  [[nodiscard]] STOKER_API const BatchPlan& plan() const noexcept;
+  [[nodiscard]] STOKER_API const ImageShape& image_shape() const noexcept;
+  [[nodiscard]] STOKER_API PixelType pixel_type() const noexcept;
 
  private:
-  class Worker;
-  [[nodiscard]] Work work();
-  [[nodiscard]] SampleRecipe recipe() const;
-  void start_threads();
-  void stop() noexcept;
-
-  std::shared_ptr<const Source> source_;
-  Policy policy_;
-  FeedOptions options_;
-  ImageShape shape_;  // of every sample
-  EpochOrder order_;
-  std::shared_ptr<Ring> ring_;  // shared with the batches that the reader still holds
-  std::vector<WorkerTimes> times_;
-  std::vector<WorkerActivity> activities_;
-  Faults faults_;
-  std::vector<std::jthread> threads_;
-  std::unique_ptr<IsolatedWorkers> processes_;
-  std::unique_ptr<Watchdog> watchdog_;
-
-  // The reader's.
-  std::exception_ptr error_;
-  std::uint64_t waited_ns_ = 0;
-  std::optional<WorkerTimes::Clock::time_point> first_next_;
-  BoundedSeries ring_fill_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace stoker

@@ -228,5 +228,20 @@ TEST(Feed, RefusesOptionsThatMakeNoSense) {
   EXPECT_THROW(Feed(source, Policy(), {.ring_batches = 4'000'000'000}), Error);
 }
 
+TEST(Feed, PixelsAsNumbersAreTheBatchesBytes) {
+  const auto source = std::make_shared<MadeUpSource>(4);
+  Feed floats(source, {}, {.workers = 1, .batch_size = 4, .shuffle = false});
+  const auto batch = floats.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->pixels_f32().size(), 4 * batch->image_shape().bytes());
+  EXPECT_EQ(std::as_bytes(batch->pixels_f32()).data(), batch->pixels().data());
+  EXPECT_THROW(static_cast<void>(batch->pixels_u8()), Error);
+  Feed bytes(source, {}, {.workers = 1, .batch_size = 4, .pixel_type = PixelType::kU8});
+  const auto raw = bytes.next();
+  ASSERT_TRUE(raw);
+  EXPECT_EQ(raw->pixels_u8().size(), raw->pixels().size());
+  EXPECT_THROW(static_cast<void>(raw->pixels_f32()), Error);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -26,8 +26,13 @@
 #include <vector>
 
 #include "stoker/pipeline/feed.h"
+#include "stoker/pipeline/telemetry.h"
+#include "stoker/pipeline/watchdog.h"
 
 namespace stoker {
+
+struct SampleRecipe;
+struct Work;
 
 class IsolatedWorkers {
  public:

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
 // A place in the run. Batches keep their borders: a start inside a batch gives the rest of it.
@@ -41,7 +43,8 @@ struct PlanOptions {
 
 class BatchPlan {
  public:
-  explicit BatchPlan(const PlanOptions& options);  // throws Error on options that make no sense
+  STOKER_API explicit BatchPlan(
+      const PlanOptions& options);  // throws Error on options that make no sense
 
   // Of this rank, in one batch.
   struct Share {
@@ -50,7 +53,7 @@ class BatchPlan {
     std::uint64_t first_position = 0;  // its samples: this one, and every step() positions
     std::uint32_t count = 0;           // may be 0: the other ranks got the few that were left
   };
-  [[nodiscard]] Share share(std::uint64_t batch) const noexcept;
+  [[nodiscard]] STOKER_API Share share(std::uint64_t batch) const noexcept;
 
   [[nodiscard]] std::uint64_t first_batch() const noexcept { return first_batch_; }
   [[nodiscard]] std::uint64_t end_batch() const noexcept { return end_batch_; }
@@ -65,11 +68,12 @@ class BatchPlan {
     return options_.whole_batches ? 1 : options_.ranks;
   }
   // Of all ranks together.
-  [[nodiscard]] std::uint32_t batch_samples(std::uint64_t batch) const noexcept;
+  [[nodiscard]] STOKER_API std::uint32_t batch_samples(std::uint64_t batch) const noexcept;
   // Where a run goes on that has done every batch before `batch`.
-  [[nodiscard]] Cursor cursor_before(std::uint64_t batch) const noexcept;
+  [[nodiscard]] STOKER_API Cursor cursor_before(std::uint64_t batch) const noexcept;
   // The place in the run of a position of a share's order.
-  [[nodiscard]] Cursor cursor_of(std::uint32_t share_epoch, std::uint64_t position) const noexcept;
+  [[nodiscard]] STOKER_API Cursor cursor_of(std::uint32_t share_epoch,
+                                            std::uint64_t position) const noexcept;
 
  private:
   void plan_passes();

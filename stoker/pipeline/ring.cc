@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {
@@ -67,7 +68,26 @@ void timed_wait(Gate& gate, std::uint64_t* slept_ns, Ready ready) {
   }
 }
 
+void check_type(PixelType is, PixelType wanted) {
+  if (is == wanted) return;
+  const auto name = [](PixelType type) { return type == PixelType::kU8 ? "bytes" : "floats"; };
+  throw Error({.what = fmt::format("cannot give the pixels of a batch as {}", name(wanted)),
+               .expected = "the pixel_type of its FeedOptions",
+               .found = fmt::format("a batch of {}", name(is))});
+}
+
 }  // namespace
+
+std::span<const float> Batch::pixels_f32() const {
+  check_type(layout_.pixel_type, PixelType::kF32);
+  // Floats were written there; the memory is aligned (batch_memory.h).
+  return {reinterpret_cast<const float*>(pixels().data()), pixels().size() / sizeof(float)};
+}
+
+std::span<const std::uint8_t> Batch::pixels_u8() const {
+  check_type(layout_.pixel_type, PixelType::kU8);
+  return {reinterpret_cast<const std::uint8_t*>(pixels().data()), pixels().size()};
+}
 
 void Batch::release() noexcept {
   if (ring_ == nullptr) return;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/image/webp.h"
 #include "stoker/report/html.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

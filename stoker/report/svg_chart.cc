@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/report/html.h"
 
 namespace stoker {

@@ -1,5 +1,6 @@
 #include "stoker/run/validation_settings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,16 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "stoker/core/environment.h"
-#include "stoker/store/retry.h"
 #include "stoker/store/store.h"
+#include "stoker/store/store_options.h"
 
 namespace stoker {
-
-struct StoreOptions {
-  Environment environment = environment_variable;  // where credentials and endpoints are looked up
-  RetryOptions retry = {};
-};
 
 [[nodiscard]] bool is_url(const std::string& text);
 

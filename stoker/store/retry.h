@@ -10,16 +10,9 @@
 #include <string>
 
 #include "stoker/core/error.h"
+#include "stoker/store/store_options.h"
 
 namespace stoker {
-
-struct RetryOptions {
-  int tries = 8;                              // in all
-  std::chrono::milliseconds first_wait{100};  // doubled each time
-  std::chrono::milliseconds longest_wait{10'000};
-  std::chrono::seconds connect{10};  // to be connected within
-  std::chrono::seconds stall{20};    // less than a kilobyte a second for so long: failed
-};
 
 // One attempt failed.
 struct AttemptFailed : std::runtime_error {

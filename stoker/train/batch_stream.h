@@ -9,7 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "stoker/pipeline/faults.h"
-#include "stoker/pipeline/telemetry.h"
+#include "stoker/pipeline/feed_stats.h"
 
 namespace stoker {
 

@@ -7,6 +7,8 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "stoker/core/invariant.h"
+
 namespace stoker {
 namespace {
 

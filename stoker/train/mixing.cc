@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 

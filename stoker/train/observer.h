@@ -9,7 +9,7 @@
 
 #include "stoker/distributed/gradients.h"
 #include "stoker/pipeline/faults.h"
-#include "stoker/pipeline/telemetry.h"
+#include "stoker/pipeline/feed_stats.h"
 #include "stoker/train/metrics.h"
 #include "stoker/train/state.h"
 

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/kept_weights.h"
 

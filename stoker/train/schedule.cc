@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/core/suggest.h"
 #include "stoker/kernels/warp/affine.h"
 

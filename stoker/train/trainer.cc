@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/nn/layers/shared_statistics.h"
 #include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"

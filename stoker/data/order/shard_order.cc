@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/core/rng.h"
 
 namespace stoker {

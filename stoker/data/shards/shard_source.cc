@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/digest.h"
+#include "stoker/core/invariant.h"
 #include "stoker/data/detail/picture_decode.h"
 
 namespace stoker {

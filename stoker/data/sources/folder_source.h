@@ -4,6 +4,7 @@
 
 #include "stoker/data/sources/image_folder.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/export.h"
 
 namespace stoker {
 
@@ -13,7 +14,7 @@ struct FolderOptions {
   Colour background{255, 255, 255};  // under transparent pictures
 };
 
-class FolderSource final : public Source {
+class STOKER_API FolderSource final : public Source {
  public:
   explicit FolderSource(ImageListing listing, const FolderOptions& options = {});
 
@@ -45,6 +46,6 @@ class FolderSource final : public Source {
 };
 
 // What shape() throws where pictures may differ in size.
-[[nodiscard]] Error pictures_differ(const std::string& where);
+[[nodiscard]] STOKER_API Error pictures_differ(const std::string& where);
 
 }  // namespace stoker

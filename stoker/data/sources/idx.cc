@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/core/pages.h"
 #include "stoker/data/detail/byte_reader.h"
 #include "stoker/data/sources/mapped_file.h"

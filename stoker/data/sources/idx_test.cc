@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
 inline constexpr std::int32_t kNoClass = -1;
@@ -39,7 +41,7 @@ struct ImageListing {
 };
 
 // .jpg, .jpeg, .png or .webp, in letters of any case.
-[[nodiscard]] bool has_picture_extension(std::string_view name);
+[[nodiscard]] STOKER_API bool has_picture_extension(std::string_view name);
 
 // A class folder without pictures is an Error, because leaving it out would renumber the classes
 // behind it; or it stays as a class without samples, for who wants to report it.
@@ -55,8 +57,8 @@ enum class EmptyClasses : std::uint8_t { kRefuse, kKeep };
 //
 // Where no folder holds a picture and the root does, there are no classes and the folders are left
 // out.
-[[nodiscard]] ImageListing list_images(const std::filesystem::path& root,
-                                       EmptyClasses empty = EmptyClasses::kRefuse);
+[[nodiscard]] STOKER_API ImageListing list_images(const std::filesystem::path& root,
+                                                  EmptyClasses empty = EmptyClasses::kRefuse);
 
 // The folders of the parts of a data set. A root that has train/ (and val|valid|validation/, test/)
 // has parts; any other root is all of it, as `train`. Upper case counts as lower. A lone train/
@@ -65,6 +67,6 @@ enum class EmptyClasses : std::uint8_t { kRefuse, kKeep };
 struct DataSetFolders {
   std::filesystem::path train, validation, test;  // empty where there is none
 };
-[[nodiscard]] DataSetFolders find_parts(const std::filesystem::path& root);
+[[nodiscard]] STOKER_API DataSetFolders find_parts(const std::filesystem::path& root);
 
 }  // namespace stoker

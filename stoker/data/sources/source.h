@@ -15,6 +15,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/result.h"
+#include "stoker/export.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/image.h"
 
@@ -50,7 +51,7 @@ struct FrameRequest {
 // too many.
 using MakeRoom = std::function<std::span<std::byte>(std::size_t bytes)>;
 
-class Source {
+class STOKER_API Source {
  public:
   virtual ~Source() = default;
 
@@ -90,6 +91,6 @@ class Source {
 };
 
 // What samples of this source look like under this policy. Throws Error where they would differ.
-[[nodiscard]] ImageShape sample_shape(const Source& source, const Policy& policy);
+[[nodiscard]] STOKER_API ImageShape sample_shape(const Source& source, const Policy& policy);
 
 }  // namespace stoker

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/io/detail/text.h"
 
 namespace stoker::detail {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
@@ -29,7 +30,7 @@ struct BlurWeights {
 // exp(-x² / (2 sigma²)) for whole x up to (size - 1) / 2, divided by their sum; outermost ones
 // that round to 0 are left out. Throws Error unless size is odd and at most 2 kMaxBlurRadius + 1,
 // and sigma is above 0.
-[[nodiscard]] BlurWeights gaussian_weights(int size, double sigma);
+[[nodiscard]] STOKER_API BlurWeights gaussian_weights(int size, double sigma);
 
 // Memory of one thread, kept from image to image: one row after the first step, with its borders.
 struct BlurScratch {
@@ -37,9 +38,10 @@ struct BlurScratch {
 };
 
 // The views have the same shape and do not overlap.
-void blur(const MutableImageView& out, const ImageView& in, const BlurWeights& weights,
-          BlurScratch& scratch);
-void blur_reference(const MutableImageView& out, const ImageView& in, const BlurWeights& weights);
+STOKER_API void blur(const MutableImageView& out, const ImageView& in, const BlurWeights& weights,
+                     BlurScratch& scratch);
+STOKER_API void blur_reference(const MutableImageView& out, const ImageView& in,
+                               const BlurWeights& weights);
 
 namespace detail {
 // Mirrors a place into [0, size), as often as needed.

@@ -77,7 +77,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstring>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/correlation/detail/byte_products.h"
 #include "stoker/kernels/correlation/detail/tiles.h"
 #include "stoker/kernels/detail/vnni.h"

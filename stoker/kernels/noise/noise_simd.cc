@@ -146,7 +146,7 @@ void add_noise_simd(std::uint8_t* values, std::size_t count, std::uint16_t ampli
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/simd.h"
 
 namespace stoker {

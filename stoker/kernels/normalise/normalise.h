@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
@@ -16,12 +17,13 @@ struct Normalisation {
 };
 
 // (value / 255 - mean) / deviation as a Normalisation.
-[[nodiscard]] Normalisation from_mean_and_deviation(const std::array<double, 3>& mean,
-                                                    const std::array<double, 3>& deviation);
+[[nodiscard]] STOKER_API Normalisation
+from_mean_and_deviation(const std::array<double, 3>& mean, const std::array<double, 3>& deviation);
 
 // `out` holds in.shape.bytes() floats.
-void normalise(float* out, const ImageView& in, const Normalisation& normalisation);
+STOKER_API void normalise(float* out, const ImageView& in, const Normalisation& normalisation);
 
-void normalise_reference(float* out, const ImageView& in, const Normalisation& normalisation);
+STOKER_API void normalise_reference(float* out, const ImageView& in,
+                                    const Normalisation& normalisation);
 
 }  // namespace stoker

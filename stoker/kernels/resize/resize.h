@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
@@ -71,10 +72,10 @@ struct ResizeScratch {
 };
 
 // Throws Error for a box that reaches beyond the input or has negative sides.
-void resize(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
-            const ResizeOptions& options, ResizeScratch& scratch);
+STOKER_API void resize(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
+                       const ResizeOptions& options, ResizeScratch& scratch);
 
-void resize_reference(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
-                      const ResizeOptions& options);
+STOKER_API void resize_reference(const MutableImageView& out, const ImageView& in,
+                                 const ResizeBox& box, const ResizeOptions& options);
 
 }  // namespace stoker

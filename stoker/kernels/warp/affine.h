@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
 // in_x = xx * x + xy * y + x0,  in_y = yx * x + yy * y + y0
@@ -29,7 +31,7 @@ struct Affine {
 }
 
 // Counter-clockwise as seen on a screen, about (centre_x, centre_y).
-[[nodiscard]] Affine rotation(double degrees, double centre_x, double centre_y) noexcept;
+[[nodiscard]] STOKER_API Affine rotation(double degrees, double centre_x, double centre_y) noexcept;
 // Moves the picture `dx` to the left and `dy` up.
 [[nodiscard]] inline Affine translation(double dx, double dy) noexcept {
   return {.x0 = dx, .y0 = dy};
@@ -37,13 +39,13 @@ struct Affine {
 // Row y shows the input from x + y * tilt on.
 [[nodiscard]] inline Affine skewing(double tilt) noexcept { return {.xy = tilt}; }
 // Enlarges by `factor` about (centre_x, centre_y). factor > 0.
-[[nodiscard]] Affine scaling(double factor, double centre_x, double centre_y) noexcept;
+[[nodiscard]] STOKER_API Affine scaling(double factor, double centre_x, double centre_y) noexcept;
 
 struct SinCos {
   double sin, cos;
 };
 // Error below 1e-15 for |degrees| up to 1e6; exact at multiples of 90.
-[[nodiscard]] SinCos sin_cos_degrees(double degrees) noexcept;
+[[nodiscard]] STOKER_API SinCos sin_cos_degrees(double degrees) noexcept;
 
 // The same map in steps of 2^-16 pixel. The constant terms carry half a step of the 8-bit weights
 // of bilinear interpolation, so that cutting bits off rounds to the nearest weight.
@@ -55,6 +57,6 @@ inline constexpr int kFractionBits = 16;
 inline constexpr int kWeightBits = 8;
 // Throws Error where a coefficient is not finite, a linear one beyond 2^25 or a constant beyond
 // 2^30.
-[[nodiscard]] FixedAffine to_fixed(const Affine& map);
+[[nodiscard]] STOKER_API FixedAffine to_fixed(const Affine& map);
 
 }  // namespace stoker

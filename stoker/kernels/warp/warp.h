@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/export.h"
 #include "stoker/image/image.h"
 #include "stoker/kernels/warp/affine.h"
 
@@ -28,10 +29,10 @@ struct WarpScratch {
   std::vector<std::int32_t> places;  // of one row of a perspective: all x, then all y
 };
 
-void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAffine& map,
-                 WarpScratch& scratch);
+STOKER_API void warp_affine(const MutableImageView& out, const ImageView& in,
+                            const FixedAffine& map, WarpScratch& scratch);
 
-void warp_affine_reference(const MutableImageView& out, const ImageView& in,
-                           const FixedAffine& map);
+STOKER_API void warp_affine_reference(const MutableImageView& out, const ImageView& in,
+                                      const FixedAffine& map);
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "stoker/core/invariant.h"
 #include "stoker/kernels/warp/detail/warp_input.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -299,7 +300,6 @@ HWY_AFTER_NAMESPACE();
 #include <bit>
 #include <cstdlib>
 
-#include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/kernels/warp/detail/perspective_places.h"
 

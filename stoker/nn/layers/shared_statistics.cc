@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {

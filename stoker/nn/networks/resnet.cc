@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/networks/residual_network.h"
 

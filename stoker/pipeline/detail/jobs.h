@@ -8,7 +8,7 @@
 
 #include "stoker/data/order/sampler.h"
 #include "stoker/data/sources/source.h"
-#include "stoker/pipeline/faults.h"
+#include "stoker/pipeline/fault_list.h"
 #include "stoker/pipeline/ring.h"
 
 namespace stoker {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 
