@@ -10,6 +10,7 @@
 #include "stoker/augment/presets.h"
 #include "stoker/augment/registry.h"
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 namespace {
@@ -142,6 +143,17 @@ const Preset* find_preset(std::string_view name) {
   return nullptr;
 }
 
+// What a program registered may make anything.
+void check_kind(const Operation* operation, const std::string& text) {
+  if (dynamic_cast<const GeometricOperation*>(operation) != nullptr ||
+      dynamic_cast<const PixelOperation*>(operation) != nullptr) {
+    return;
+  }
+  throw Error({.what = fmt::format("{} is an operation of no known kind", text),
+               .expected = "a geometric, pixel or framing operation",
+               .found = operation == nullptr ? "none" : "another class"});
+}
+
 }  // namespace
 
 Policy Policy::parse(std::string_view text) {
@@ -177,6 +189,7 @@ void Policy::append(std::shared_ptr<const Operation> operation, std::string text
     operations_.push_back(std::move(operation));
     return;
   }
+  check_kind(operation.get(), text);
   const bool geometric = dynamic_cast<const GeometricOperation*>(operation.get()) != nullptr;
   if (geometric && !steps_.empty() && steps_.back().geometric) {
     ++steps_.back().end;

@@ -1,5 +1,10 @@
 #include "stoker/augment/registry.h"
 
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +23,7 @@
 #include "stoker/augment/noise.h"
 #include "stoker/augment/perspective.h"
 #include "stoker/augment/posterize.h"
+#include "stoker/augment/presets.h"
 #include "stoker/augment/randaugment.h"
 #include "stoker/augment/resize_operations.h"
 #include "stoker/augment/rotate.h"
@@ -78,11 +84,86 @@ std::span<const OperationSchema> builtin_operations() {
   return operations;
 }
 
+namespace {
+
+// Grows at its end alone and keeps its elements where they are, so references to them stay valid.
+struct Registered {
+  std::mutex mutex;
+  std::deque<OperationSchema> operations;
+};
+
+Registered& registered() {
+  static Registered all;
+  return all;
+}
+
+// Built-in ones first.
+std::vector<const OperationSchema*> all_operations() {
+  std::vector<const OperationSchema*> all;
+  for (const OperationSchema& operation : builtin_operations()) all.push_back(&operation);
+  const auto added = registered_operations();
+  all.insert(all.end(), added.begin(), added.end());
+  return all;
+}
+
+[[noreturn]] void refuse(const OperationSchema& schema, std::string expected, std::string found) {
+  throw Error({.what = fmt::format("cannot register the operation \"{}\"", schema.name),
+               .expected = std::move(expected),
+               .found = std::move(found)});
+}
+
+void check_name(const OperationSchema& schema) {
+  const bool readable = !schema.name.empty() && std::ranges::all_of(schema.name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  if (!readable) refuse(schema, "a name of a-z, 0-9, \"_\" and \"-\"", "another");
+  const auto is_it = [&](const auto& other) { return other.name == schema.name; };
+  if (std::ranges::any_of(builtin_presets(), is_it)) {
+    refuse(schema, "a name that is free", "a preset of this name");
+  }
+  if (std::ranges::any_of(builtin_operations(), is_it) ||
+      std::ranges::any_of(registered().operations, is_it)) {
+    refuse(schema, "a name that is free", "an operation of this name");
+  }
+}
+
+void check_parameter(const OperationSchema& schema, const ParameterSchema& parameter) {
+  if (parameter.name.empty()) refuse(schema, "a name for each parameter", "one without");
+  if (!(parameter.minimum <= parameter.maximum)) {
+    refuse(schema, fmt::format("minimum <= maximum for {}", parameter.name),
+           fmt::format("{} and {}", parameter.minimum, parameter.maximum));
+  }
+  const double value = parameter.default_value.value_or(parameter.minimum);
+  if (!(value >= parameter.minimum && value <= parameter.maximum)) {
+    refuse(schema,
+           fmt::format("a default value of {} from {} to {}", parameter.name, parameter.minimum,
+                       parameter.maximum),
+           fmt::format("{}", value));
+  }
+}
+
+}  // namespace
+
+void register_operation(OperationSchema schema) {
+  for (const ParameterSchema& parameter : schema.parameters) check_parameter(schema, parameter);
+  if (schema.make == nullptr) refuse(schema, "a function that makes it", "none");
+  const std::lock_guard lock(registered().mutex);
+  check_name(schema);
+  registered().operations.push_back(std::move(schema));
+}
+
+std::vector<const OperationSchema*> registered_operations() {
+  const std::lock_guard lock(registered().mutex);
+  std::vector<const OperationSchema*> all;
+  for (const OperationSchema& operation : registered().operations) all.push_back(&operation);
+  return all;
+}
+
 const OperationSchema& find_operation(std::string_view name) {
   std::vector<std::string> names;
-  for (const OperationSchema& operation : builtin_operations()) {
-    if (operation.name == name) return operation;
-    names.push_back(operation.name);
+  for (const OperationSchema* operation : all_operations()) {
+    if (operation->name == name) return *operation;
+    names.push_back(operation->name);
   }
   const std::string near = did_you_mean(name, names);
   throw Error({.what = "there is no such operation",
