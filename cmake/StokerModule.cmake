@@ -12,6 +12,10 @@ function(stoker_module name)
   target_link_libraries(${target}
     PUBLIC stoker_compile ${MODULE_USES} ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  # For the shared libraries (StokerPackage.cmake); programs that link the module statically see no difference.
+  if(name IN_LIST STOKER_FEED_MODULES)
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
 endfunction()
 
 # source_dir() for tests. Not a definition on the command line: ccache would find no object again in another checkout.

@@ -1,0 +1,92 @@
+# The shared libraries for other programs, and the installed package: find_package(Stoker COMPONENTS …), pkg-config.
+#
+# A component is a library libstoker_<component>, made of the objects of several modules. They are compiled with hidden
+# symbols; what a public header marks with STOKER_API (stoker/export.h) is exported.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(STOKER_PACKAGE_DIR ${CMAKE_CURRENT_LIST_DIR})
+set(STOKER_CONFIG_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Stoker)
+
+# Their objects make libstoker_feed. `cuda` is not among them: nothing of the feed uses it.
+set(STOKER_FEED_MODULES core store image kernels augment data doctor pipeline)
+# stoker/feed.h and what it includes; the test Package.Headers compares.
+set(STOKER_FEED_HEADERS
+  stoker/export.h stoker/feed.h
+  stoker/augment/framing.h stoker/augment/operation.h stoker/augment/policy.h stoker/augment/presets.h stoker/augment/registry.h
+  stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
+  stoker/data/catalog.h stoker/data/division.h stoker/data/shards/shard_options.h
+  stoker/data/sources/folder_source.h stoker/data/sources/image_folder.h stoker/data/sources/source.h
+  stoker/image/colour.h stoker/image/decode.h stoker/image/image.h
+  stoker/kernels/blur/blur.h stoker/kernels/normalise/normalise.h stoker/kernels/resize/resize.h
+  stoker/kernels/warp/affine.h stoker/kernels/warp/warp.h
+  stoker/pipeline/batch.h stoker/pipeline/batch_memory.h stoker/pipeline/faults.h stoker/pipeline/feed.h
+  stoker/pipeline/feed_stats.h stoker/pipeline/plan.h
+  stoker/store/store_options.h)
+
+# stoker_library(<component> MODULES <modules> HEADERS <public headers> DESCRIPTION <one line>)
+# The target stoker_<component>, for users Stoker::<component>.
+function(stoker_library component)
+  cmake_parse_arguments(LIBRARY "" "DESCRIPTION" "MODULES;HEADERS" ${ARGN})
+  set(target stoker_${component})
+  set(objects ${LIBRARY_MODULES})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:stoker_\\1>")
+  set(modules ${LIBRARY_MODULES})
+  list(TRANSFORM modules PREPEND stoker_)
+
+  add_library(${target} SHARED ${objects})
+  add_library(Stoker::${component} ALIAS ${target})
+  # The modules again, for the libraries that they need. All of their objects are there already.
+  target_link_libraries(${target} PRIVATE ${modules})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${LIBRARY_HEADERS})
+  # Hidden symbols alone would leave templates of the standard library visible, whose namespace asks for that.
+  set(symbols ${STOKER_PACKAGE_DIR}/symbols.map)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${symbols} -Wl,--gc-sections -Wl,--as-needed)
+  # Before 1.0 a minor version may change the interface.
+  set_target_properties(${target} PROPERTIES
+    LINKER_LANGUAGE CXX EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  set_property(GLOBAL APPEND PROPERTY STOKER_COMPONENTS ${component})
+  set_property(GLOBAL PROPERTY STOKER_DESCRIPTION_${component} "${LIBRARY_DESCRIPTION}")
+endfunction()
+
+# stoker_install_component(<component>): library, public headers, CMake's target and pkg-config's file.
+function(stoker_install_component component)
+  install(TARGETS stoker_${component} EXPORT Stoker-${component}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
+  install(EXPORT Stoker-${component} NAMESPACE Stoker:: DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT ${component})
+
+  get_property(STOKER_DESCRIPTION GLOBAL PROPERTY STOKER_DESCRIPTION_${component})
+  set(STOKER_COMPONENT ${component})
+  # From the folder of the file to the prefix, so that the prefix can be moved.
+  file(RELATIVE_PATH STOKER_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(${STOKER_PACKAGE_DIR}/stoker.pc.in ${PROJECT_BINARY_DIR}/stoker-${component}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/stoker-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT ${component})
+endfunction()
+
+# stoker_install_package(): all components and the program.
+function(stoker_install_package)
+  get_property(components GLOBAL PROPERTY STOKER_COMPONENTS)
+  foreach(component ${components})
+    stoker_install_component(${component})
+  endforeach()
+  configure_package_config_file(${STOKER_PACKAGE_DIR}/StokerConfig.cmake.in ${PROJECT_BINARY_DIR}/StokerConfig.cmake
+    INSTALL_DESTINATION ${STOKER_CONFIG_DESTINATION})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/StokerConfig.cmake ${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake
+    DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT feed)
+
+  # The trainer stands beside the program, which starts it; what both load at run time is in the folder of libraries. They
+  # find LibTorch where it was when they were linked.
+  file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  foreach(target stoker stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
+    if(TARGET ${target})
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}" INSTALL_RPATH_USE_LINK_PATH ON)
+      install(TARGETS ${target}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT program)
+    endif()
+  endforeach()
+endfunction()
