@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The installed package, as other projects use it: find_package, pkg-config, add_subdirectory, the examples, the reference.
+
+Run by ctest with the build's folder as STOKER_BUILD and the compiler as CXX. Installs into an empty folder; nothing of
+the source tree but the examples is used from there on.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+BUILD = pathlib.Path(os.environ["STOKER_BUILD"])
+CXX = os.environ["CXX"]
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+VERSION = re.search(r"project\(stoker VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+MINOR = ".".join(VERSION.split(".")[:2])
+
+
+def run(*command, env=None, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, check=False,
+                          env={**os.environ, **(env or {})}, **options)
+
+
+def succeed(*command, **options):
+    done = run(*command, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def write_png(path, side, level):
+    """A grey square of one level, in RGB."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + bytes([level] * 3 * side)) * side
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def write_project(folder, *lines):
+    folder.mkdir(parents=True)
+    text = "\n".join(["cmake_minimum_required(VERSION 3.25)", "project(consumer LANGUAGES CXX)", *lines, ""])
+    (folder / "CMakeLists.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        first = cls.folder / "installed"
+        succeed("cmake", "--install", BUILD, "--prefix", first)
+        # Moved once: nothing may know where it was installed.
+        cls.prefix = cls.folder / "elsewhere" / "stoker"
+        cls.prefix.parent.mkdir()
+        first.rename(cls.prefix)
+        cls.library = next(cls.prefix.rglob("libstoker_feed.so"))
+        cls.include = cls.prefix / "include"
+        cls.photos = cls.folder / "photos"
+        for label in ("cat", "dog"):
+            for number in range(3):
+                write_png(cls.photos / label / f"{number}.png", 40 + number, 60 + 20 * number)
+
+    def configure(self, project, *arguments):
+        return run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                   "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF", *arguments)
+
+
+class Examples(Installed):
+    def output(self, name, *arguments):
+        build = self.folder / name
+        succeed("cmake", "-S", SOURCE / "examples" / name, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", "-DCMAKE_CXX_FLAGS=-Wall -Wextra")
+        succeed("cmake", "--build", build)
+        return run(build / f"{name}_example", *arguments)
+
+    def test_feed(self):
+        done = self.output("feed", self.photos)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "images of 32 x 32 pixels with 3 channels")
+        self.assertEqual(len(lines), 1 + 2 * 2)
+        for epoch in (0, 1):
+            text = "\n".join(line for line in lines if line.startswith(f"epoch {epoch}"))
+            self.assertEqual(sorted(re.findall(r"(\d) \(class (\d)\)", text)),
+                             [(str(i), "0" if i < 3 else "1") for i in range(6)])
+        again = run(self.folder / "feed" / "feed_example", self.photos)
+        self.assertEqual(again.stdout, done.stdout)
+        # Exceptions of the library are caught by the program.
+        wrong = run(self.folder / "feed" / "feed_example", self.photos, "rotat(1)")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("Did you mean rotate?", wrong.stderr)
+
+    def test_operation(self):
+        done = self.output("operation", self.photos)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "policy resize_crop(32,32),scanlines(8)")
+        self.assertEqual(sorted(lines[1:]), [f"sample {i}: 4 black rows" for i in range(6)])
+
+    def test_source(self):
+        done = self.output("source")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        dark, bright, fault = done.stdout.splitlines()
+        self.assertRegex(dark, r"^dark: mean 0\.2[45]")
+        self.assertRegex(bright, r"^bright: mean 0\.7[45]")
+        self.assertEqual(fault, "replaced level 200: this level was never measured")
+
+
+class Headers(Installed):
+    INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+
+    def includes(self, path):
+        return self.INCLUDE.findall(path.read_text(encoding="utf-8"))
+
+    def test_every_included_header_is_installed_and_no_other(self):
+        reached, ahead = {"stoker/export.h"}, ["stoker/feed.h"]
+        while ahead:
+            name = ahead.pop()
+            reached.add(name)
+            self.assertTrue((self.include / name).is_file(), name)
+            ahead += [other for kind, other in self.includes(self.include / name) if kind == '"' and other not in reached]
+        installed = {str(path.relative_to(self.include)) for path in self.include.rglob("*") if path.is_file()}
+        self.assertEqual(installed, reached)
+        self.assertFalse([name for name in installed if "/detail/" in name])
+
+    def test_only_headers_of_the_standard_library_besides(self):
+        for path in self.include.rglob("*.h"):
+            for kind, name in self.includes(path):
+                self.assertTrue(kind == '"' and name.startswith("stoker/") or re.fullmatch("[a-z_]+", name), f"{path}: {name}")
+
+    @unittest.skipUnless(shutil.which("doxygen"), "needs doxygen")
+    def test_the_reference_has_no_warning(self):
+        done = run("doxygen", SOURCE / "docs" / "Doxyfile", env={"STOKER_INCLUDE": str(self.include)}, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue((self.folder / "reference" / "html" / "classstoker_1_1Feed.html").is_file())
+
+
+class Library(Installed):
+    def test_exports_the_public_names_alone(self):
+        lines = succeed("nm", "-D", "-C", "--defined-only", self.library).splitlines()
+        names = [line.split(maxsplit=2)[2] for line in lines]
+        self.assertGreater(len(names), 100)
+        ours = re.compile(r"((typeinfo|typeinfo name|vtable) for )?stoker::(?!detail::|N_)")
+        self.assertEqual([name for name in names if not ours.match(name)], [])
+        for name in ("stoker::Feed::next()", "typeinfo for stoker::Error", "stoker::register_operation(stoker::OperationSchema)"):
+            self.assertIn(name, names)
+
+    def test_its_name_has_the_version_and_it_needs_no_libtorch(self):
+        text = succeed("readelf", "-d", self.library)
+        self.assertIn(f"soname: [libstoker_feed.so.{MINOR}]", text)
+        needed = re.findall(r"NEEDED.*\[(.+)\]", text)
+        self.assertFalse([name for name in needed if "torch" in name or "c10" in name or "stoker" in name], needed)
+        self.assertEqual(self.library.resolve().name, f"libstoker_feed.so.{VERSION}")
+
+    def test_pkg_config(self):
+        main = self.folder / "main.cc"
+        main.write_text('#include <stoker/feed.h>\n#include <cstdio>\nint main() { std::puts(stoker::Policy::parse("hflip").text().c_str()); }\n',
+                        encoding="utf-8")
+        env = {"PKG_CONFIG_PATH": str(next(self.prefix.rglob("pkgconfig")))}
+        self.assertEqual(succeed("pkg-config", "--modversion", "stoker-feed", env=env).strip(), VERSION)
+        flags = succeed("pkg-config", "--cflags", "--libs", "stoker-feed", env=env).split()
+        succeed(CXX, "-std=c++20", main, "-o", self.folder / "main", *flags)
+        text = succeed(self.folder / "main", env={"LD_LIBRARY_PATH": str(self.library.parent)})
+        self.assertEqual(text, "hflip(0.5)\n")
+
+
+class Package(Installed):
+    def test_a_component_that_is_not_installed_is_named(self):
+        project = write_project(self.folder / "wrong", "find_package(Stoker 0.2 REQUIRED COMPONENTS feed nonsense)")
+        done = self.configure(project)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('The component "nonsense" of Stoker is not installed', " ".join(done.stderr.split()))
+        self.assertIn("which has: feed", " ".join(done.stderr.split()))
+
+    def test_without_components_it_is_all_that_there_are(self):
+        project = write_project(self.folder / "all", "find_package(Stoker REQUIRED)", "if(NOT TARGET Stoker::feed)",
+                                'message(FATAL_ERROR "missing")', "endif()")
+        done = self.configure(project)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_another_minor_version_is_refused(self):
+        for version in ("0.1", "0.99", "1.0"):
+            project = write_project(self.folder / f"version-{version}", f"find_package(Stoker {version} REQUIRED)")
+            done = self.configure(project)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"version: {VERSION}", done.stderr)
+
+    def test_the_program_runs_from_the_prefix(self):
+        self.assertEqual(succeed(self.prefix / "bin" / "stoker", "--version").strip(), f"stoker {VERSION}")
+        self.assertIn("hflip", succeed(self.prefix / "bin" / "stoker", "ops"))
+        self.assertNotIn(str(BUILD), succeed("readelf", "-d", self.prefix / "bin" / "stoker"))
+
+
+class Subproject(unittest.TestCase):
+    """Configured only: it would be compiled as it is here."""
+
+    def test_needs_no_test_dependencies_and_leaves_the_parent_as_it_was(self):
+        with tempfile.TemporaryDirectory() as folder:
+            watched = ("CMAKE_ARCHIVE_OUTPUT_DIRECTORY CMAKE_LIBRARY_OUTPUT_DIRECTORY CMAKE_CXX_FLAGS CMAKE_CXX_STANDARD CMAKE_CXX_COMPILER_LAUNCHER "
+                       "CMAKE_POSITION_INDEPENDENT_CODE CMAKE_MODULE_PATH CMAKE_EXPORT_COMPILE_COMMANDS BUILD_TESTING")
+            project = write_project(
+                pathlib.Path(folder, "parent"), f"set(watched {watched})",
+                "foreach(name ${watched})", 'set(before_${name} "${${name}}")', "endforeach()",
+                f"add_subdirectory({SOURCE} stoker)",
+                "foreach(name ${watched})", 'if(NOT "${${name}}" STREQUAL "${before_${name}}")',
+                'message(FATAL_ERROR "${name} was changed to ${${name}}")', "endif()", "endforeach()",
+                "get_property(flags DIRECTORY PROPERTY COMPILE_OPTIONS)", "if(flags OR TARGET stoker OR TARGET stoker_trainer)",
+                'message(FATAL_ERROR "more than the feed: ${flags}")', "endif()",
+                "file(WRITE ${CMAKE_BINARY_DIR}/main.cc \"#include <stoker/feed.h>\\nint main() {}\\n\")",
+                "add_executable(consumer ${CMAKE_BINARY_DIR}/main.cc)", "target_link_libraries(consumer PRIVATE Stoker::feed)")
+            absent = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("GTest", "benchmark", "CLI11", "yaml-cpp", "Python3", "Torch")]
+            done = run("cmake", "-S", project, "-B", project / "build", *absent)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(list((project / "build").glob("*.so*")), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
