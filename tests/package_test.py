@@ -143,6 +143,14 @@ class Headers(Installed):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue((self.folder / "reference" / "html" / "classstoker_1_1Feed.html").is_file())
 
+    @unittest.skipUnless(shutil.which("doxygen"), "needs doxygen")
+    def test_every_class_and_function_has_a_description(self):
+        text = (SOURCE / "docs" / "Doxyfile").read_text(encoding="utf-8")
+        text += "EXTRACT_ALL = NO\nWARN_AS_ERROR = NO\nOUTPUT_DIRECTORY = undocumented\n"
+        done = run("doxygen", "-", env={"STOKER_INCLUDE": str(self.include)}, cwd=self.folder, input=text)
+        # Members of structs may speak for themselves.
+        self.assertEqual(re.findall(r".*(?:Compound .*|of namespace stoker) is not documented.*", done.stderr), [])
+
 
 class Library(Installed):
     def test_exports_the_public_names_alone(self):

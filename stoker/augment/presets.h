@@ -1,4 +1,5 @@
-// Policies that have a name.
+/// \file
+/// Policies that have a name.
 #pragma once
 
 #include <span>
@@ -8,12 +9,14 @@
 
 namespace stoker {
 
+/// A policy with a name.
 struct Preset {
   std::string name;
-  std::string policy;   // as Policy::parse reads it
-  std::string summary;  // one line
+  std::string policy;   ///< as Policy::parse reads it
+  std::string summary;  ///< one line
 };
 
+/// Those that Policy::parse() knows by name.
 [[nodiscard]] STOKER_API std::span<const Preset> builtin_presets();
 
 }  // namespace stoker

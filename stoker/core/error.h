@@ -1,10 +1,11 @@
-// Errors that a person reads: what went wrong, where, what was expected, what was found, what to
-// do.
-//
-// Three kinds, one use each:
-//   Error             ends the command (bad flag, missing file, corrupt header): thrown
-//   Result<T>         the caller goes on (one undecodable image): returned, see result.h
-//   STOKER_INVARIANT  our bug, never reached by user input: thrown, see invariant.h
+/// \file
+/// Errors that a person reads: what went wrong, where, what was expected, what was found, what to
+/// do.
+///
+/// Three kinds, one use each:
+///  - Error ends the command (bad flag, missing file, corrupt header): thrown;
+///  - Result: the caller goes on (one undecodable image): returned, see result.h;
+///  - InvariantError: our bug, never reached by user input: thrown.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,20 @@
 
 namespace stoker {
 
-// The parts of a message. Only `what` is required; empty parts are left out of the text.
+/// The parts of a message. Only `what` is required; empty parts are left out of the text.
 struct ErrorDetails {
-  std::string what;                          // what could not be done
-  std::string path = {};                     // the file it is about
-  std::optional<std::uint64_t> offset = {};  // byte in that file
+  std::string what;                          ///< what could not be done
+  std::string path = {};                     ///< the file it is about
+  std::optional<std::uint64_t> offset = {};  ///< byte in that file
   std::string expected = {};
   std::string found = {};
-  std::string hint = {};  // what the reader can do now
+  std::string hint = {};  ///< what the reader can do now
 };
 
-// "what: path, byte 4: expected …, found …. hint"
+/// "what: path, byte 4: expected …, found …. hint"
 [[nodiscard]] STOKER_API std::string to_string(const ErrorDetails& details);
 
+/// Ends what was asked for; what() is the whole message.
 class STOKER_API Error : public std::runtime_error {
  public:
   explicit Error(ErrorDetails details);
@@ -38,7 +40,7 @@ class STOKER_API Error : public std::runtime_error {
   ErrorDetails details_;
 };
 
-// A broken promise of our own code; the message asks for a report.
+/// A broken promise of our own code; the message asks for a report.
 class STOKER_API InvariantError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

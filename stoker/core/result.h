@@ -1,5 +1,6 @@
-// Result<T>: a value, or the details of why there is none. Shaped like C++23's std::expected, for
-// failures after which the caller goes on, such as one image that cannot be decoded.
+/// \file
+/// Result<T>: a value, or the details of why there is none. Shaped like C++23's std::expected, for
+/// failures after which the caller goes on, such as one image that cannot be decoded.
 #pragma once
 
 #include <utility>
@@ -9,6 +10,7 @@
 
 namespace stoker {
 
+/// A value, or why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -19,7 +21,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  // The value; throws the error as an Error where there is none.
+  /// The value; throws the error as an Error where there is none.
   [[nodiscard]] T& value() & {
     throw_if_error();
     return *std::get_if<0>(&state_);

@@ -1,7 +1,8 @@
-// Randomness as a function of (seed, epoch, sample, operation): who computes it and when does not
-// matter. Rng is a value: copy it freely, one per operation of one sample; not shared by threads.
-//
-// The distributions are our own because the standard library's differ between vendors.
+/// \file
+/// Randomness as a function of (seed, epoch, sample, operation): who computes it and when does not
+/// matter. Rng is a value: copy it freely, one per operation of one sample; not shared by threads.
+///
+/// The distributions are our own because the standard library's differ between vendors.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,32 @@
 
 namespace stoker {
 
-// Names one sample of one epoch of one run.
+/// Names one sample of one epoch of one run.
 struct SampleKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  std::uint64_t sample = 0;  // index in the source; 48 bits count, 2.8e14 samples
+  std::uint64_t sample = 0;  ///< index in the source; 48 bits count, 2.8e14 samples
 };
 
-// Operation numbers: 0 … kMaxOperations - 1 are the places in a policy, from which an operation
-// draws its arguments; with kPerValueStream added, its second stream, for what every value of an
-// image gets for itself. The rest are our own.
+/// Operation numbers: 0 … kMaxOperations - 1 are the places in a policy, from which an operation
+/// draws its arguments; with kPerValueStream added, its second stream, for what every value of an
+/// image gets for itself. The rest are our own.
 inline constexpr std::uint16_t kMaxOperations = 0x4000;
+/// Added to a place in a policy.
 inline constexpr std::uint16_t kPerValueStream = 0x4000;
+/// The order of an epoch.
 inline constexpr std::uint16_t kPermutationStream = 0xF000;
-inline constexpr std::uint16_t kWeightsStream = 0xF001;  // "sample" is the layer
-inline constexpr std::uint16_t kMixStream = 0xF002;      // "sample" is the batch
-inline constexpr std::uint16_t kDropoutStream = 0xF003;  // the batch; "epoch" is the place in it
-inline constexpr std::uint16_t kShardStream = 0xF004;    // 0: the order of shards; else a window
+inline constexpr std::uint16_t kWeightsStream = 0xF001;  ///< "sample" is the layer
+inline constexpr std::uint16_t kMixStream = 0xF002;      ///< "sample" is the batch
+inline constexpr std::uint16_t kDropoutStream = 0xF003;  ///< the batch; "epoch" is the place in it
+inline constexpr std::uint16_t kShardStream = 0xF004;    ///< 0: the order of shards; else a window
 
-// Where a stream of Philox blocks starts: block i has this counter with word 0 set to i.
+/// Where a stream of Philox blocks starts: block i has this counter with word 0 set to i.
 struct RngStream {
   PhiloxKey key;
-  PhiloxBlock counter;  // {block, operation and sample's high bits, sample's low bits, epoch}
+  PhiloxBlock counter;  ///< {block, operation and sample's high bits, sample's low bits, epoch}
 };
+/// The stream that belongs to an operation of a sample.
 [[nodiscard]] inline RngStream rng_stream(const SampleKey& sample,
                                           std::uint16_t operation) noexcept {
   const auto high = static_cast<std::uint32_t>(sample.sample >> 32) & 0xFFFF;
@@ -43,6 +47,7 @@ struct RngStream {
                       static_cast<std::uint32_t>(sample.sample), sample.epoch}};
 }
 
+/// Draws numbers from the stream of one operation of one sample.
 class Rng {
  public:
   Rng(const SampleKey& sample, std::uint16_t operation) noexcept
@@ -56,15 +61,15 @@ class Rng {
     const std::uint64_t low = next_u32();
     return low | std::uint64_t{next_u32()} << 32;
   }
-  // Uniform in [0, 1), a multiple of 2^-53.
+  /// Uniform in [0, 1), a multiple of 2^-53.
   [[nodiscard]] double uniform() noexcept {
     return static_cast<double>(next_u64() >> 11) * 0x1p-53;
   }
-  // Uniform in [low, high]; low where both are equal.
+  /// Uniform in [low, high]; low where both are equal.
   [[nodiscard]] double uniform(double low, double high) noexcept {
     return low + (high - low) * uniform();
   }
-  // Uniform in [0, bound), without bias. bound > 0.
+  /// Uniform in [0, bound), without bias. bound > 0.
   [[nodiscard]] STOKER_API std::uint32_t uniform_int(std::uint32_t bound) noexcept;
   [[nodiscard]] bool bernoulli(double probability) noexcept { return uniform() < probability; }
 
@@ -77,7 +82,7 @@ class Rng {
 
   RngStream stream_;
   PhiloxBlock block_{};
-  int used_ = 4;  // words of block_ already handed out
+  int used_ = 4;  ///< words of block_ already handed out
 };
 
 }  // namespace stoker

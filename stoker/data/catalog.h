@@ -1,14 +1,15 @@
-// Finds data sets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
-// the path of a folder. Nothing is fetched from a network but
-// what a URL names; what is missing is said, with the files
-// needed, every place looked at, and how to get them.
-//
-// A folder holds {train,val,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is
-// taken where both are there; t10k is the test part, val may be missing), and optionally
-// classes.txt: one class name per line. A folder without any of those is one of pictures: with a
-// folder for each class, with train/, val/ and test/ in it, or with the lists train.txt, val.txt
-// and test.txt. A list of pictures (image_list.h) and a single picture are data too, and so are
-// shards (detail/open_shards.h), on this machine or behind a URL.
+/// \file
+/// Finds data sets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
+/// the path of a folder. Nothing is fetched from a network but
+/// what a URL names; what is missing is said, with the files
+/// needed, every place looked at, and how to get them.
+///
+/// A folder holds {train,val,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is
+/// taken where both are there; t10k is the test part, val may be missing), and optionally
+/// classes.txt: one class name per line. A folder without any of those is one of pictures: with a
+/// folder for each class, with train/, val/ and test/ in it, or with the lists train.txt, val.txt
+/// and test.txt. A list of pictures (image_list.h) and a single picture are data too, and so are
+/// shards (detail/open_shards.h), on this machine or behind a URL.
 #pragma once
 
 #include <filesystem>
@@ -24,16 +25,18 @@
 
 namespace stoker {
 
+/// A part of a data set.
 enum class Split : std::uint8_t { kTrain, kValidation, kTest };
 
-// "train", "val", "test"
+/// "train", "val", "test"
 [[nodiscard]] STOKER_API const char* name_of(Split split);
+/// All of them.
 [[nodiscard]] STOKER_API std::vector<std::string> split_names();
-// Throws Error for a text that is none of them.
+/// Throws Error for a text that is none of them.
 [[nodiscard]] STOKER_API Split parse_split(const std::string& text);
 
-// The parts that data has beside its training part. Data without parts (a folder of classes, a
-// list, one picture) is all training data.
+/// The parts that data has beside its training part. Data without parts (a folder of classes, a
+/// list, one picture) is all training data.
 struct DataParts {
   bool validation = false, test = false;
 
@@ -44,43 +47,47 @@ struct DataParts {
   bool operator==(const DataParts&) const = default;
 };
 
-// Where names are looked up; tests put their own in place.
+/// Where names are looked up; tests put their own in place.
 struct DataPlaces {
   Environment environment;
-  std::filesystem::path system_folder;  // of the distribution's packages: /usr/share/datasets
+  std::filesystem::path system_folder;  ///< of the distribution's packages: /usr/share/datasets
 };
+/// Those of this process and this machine.
 [[nodiscard]] STOKER_API DataPlaces system_data_places();
 
+/// How data is opened.
 struct DataOptions {
   DataPlaces places = system_data_places();
   FolderOptions pictures = {};
   ShardOptions shards = {};
 };
 
-// The names that open_data knows, for help texts.
+/// The names that open_data knows, for help texts.
 [[nodiscard]] STOKER_API std::vector<std::string> known_data_names();
 
-// A known name wins over a folder of the same name in the working directory; "./mnist" means the
-// folder. By name, the first of these places that holds all four files is taken, so that training
-// and test data always come from the same one:
-//   $STOKER_DATA/<name>, $STOKER_TEST_DATA/<name>,
-//   $XDG_CACHE_HOME/stoker/<name> (else $HOME/.cache/stoker/<name>), <system folder>/<name>
-// By path, the split's two files suffice.
-// Class names: classes.txt, else those known for the folder's name, else the labels' numbers (of
-// both splits, so that both have the same classes).
-// Throws Error where nothing is found or the files do not fit together.
-// Throws Error too where the data has no such part. A text that names a part or samples itself
-// means those, whatever split is asked for.
+/// A known name wins over a folder of the same name in the working directory; "./mnist" means the
+/// folder. By name, the first of these places that holds all four files is taken, so that training
+/// and test data always come from the same one:
+///
+///     $STOKER_DATA/NAME, $STOKER_TEST_DATA/NAME,
+///     $XDG_CACHE_HOME/stoker/NAME (else $HOME/.cache/stoker/NAME), SYSTEM_FOLDER/NAME
+///
+/// By path, the split's two files suffice.
+/// Class names: classes.txt, else those known for the folder's name, else the labels' numbers (of
+/// both splits, so that both have the same classes).
+/// Throws Error where nothing is found or the files do not fit together.
+/// Throws Error too where the data has no such part. A text that names a part or samples itself
+/// means those, whatever split is asked for.
 [[nodiscard]] STOKER_API std::shared_ptr<const Source> open_data(const std::string& name_or_path,
                                                                  Split split,
                                                                  const DataOptions& options = {});
 
-// Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
-// where there is no such data.
+/// Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
+/// where there is no such data.
 [[nodiscard]] STOKER_API DataParts find_data_parts(const std::string& name_or_path,
                                                    const DataOptions& options = {});
 
-// What a model is evaluated on if nobody says: the test part, else the validation part, else all.
+/// What a model is evaluated on if nobody says: the test part, else the validation part, else all.
 [[nodiscard]] STOKER_API Split evaluation_split(const DataParts& parts) noexcept;
 
 }  // namespace stoker

@@ -1,5 +1,7 @@
-// A batch as the reader sees it: pixels, labels and sample indices in memory that the workers wrote
-// once. Holding a batch keeps its memory from being reused; dropping it lets the workers go on.
+/// \file
+/// A batch as the reader sees it: pixels, labels and sample indices in memory that the workers
+/// wrote once. Holding a batch keeps its memory from being reused; dropping it lets the workers go
+/// on.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +16,17 @@
 
 namespace stoker {
 
+/// What a batch holds of each pixel.
 enum class PixelType : std::uint8_t {
-  kU8,   // bytes as they are: sample, row, column, channel
-  kF32,  // normalised floats: sample, channel, row, column
+  kU8,   ///< bytes as they are: sample, row, column, channel
+  kF32,  ///< normalised floats: sample, channel, row, column
 };
+/// Of one channel of one pixel.
 [[nodiscard]] constexpr std::size_t bytes_per_value(PixelType type) noexcept {
   return type == PixelType::kU8 ? 1 : sizeof(float);
 }
 
-// How a batch lies in its memory: pixels, then labels, then indices, each part aligned.
+/// How a batch lies in its memory: pixels, then labels, then indices, each part aligned.
 struct BatchLayout {
   ImageShape shape;
   PixelType pixel_type = PixelType::kF32;
@@ -33,15 +37,16 @@ struct BatchLayout {
   }
 };
 
+/// The three parts of a batch in memory.
 struct BatchSpans {
-  std::span<std::byte> pixels;  // capacity samples; those past size() mean nothing
+  std::span<std::byte> pixels;  ///< capacity samples; those past size() mean nothing
   std::span<std::int64_t> labels;
-  std::span<std::uint64_t> indices;  // in the source
+  std::span<std::uint64_t> indices;  ///< in the source
 };
 
 class Ring;
 
-// Move-only: one owner gives it back, by destruction or release().
+/// Move-only: one owner gives it back, by destruction or release().
 class Batch {
  public:
   Batch(std::shared_ptr<Ring> ring, std::uint64_t number, BatchPlan::Share share,
@@ -60,7 +65,7 @@ class Batch {
   ~Batch() { release(); }
 
   [[nodiscard]] std::uint32_t size() const noexcept { return share_.count; }
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  // through all epochs
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< through all epochs
   [[nodiscard]] std::uint32_t epoch() const noexcept { return share_.epoch; }
   [[nodiscard]] std::uint64_t first_position() const noexcept { return share_.first_position; }
   [[nodiscard]] const ImageShape& image_shape() const noexcept { return layout_.shape; }
@@ -72,7 +77,7 @@ class Batch {
   [[nodiscard]] std::span<const std::byte> pixels_of(std::uint32_t slot) const noexcept {
     return view_.pixels.subspan(slot * layout_.bytes_per_sample(), layout_.bytes_per_sample());
   }
-  // All pixels as numbers. Throws Error where the batch has the other type.
+  /// All pixels as numbers. Throws Error where the batch has the other type.
   [[nodiscard]] STOKER_API std::span<const float> pixels_f32() const;
   [[nodiscard]] STOKER_API std::span<const std::uint8_t> pixels_u8() const;
   [[nodiscard]] std::span<const std::int64_t> labels() const noexcept {
@@ -82,11 +87,11 @@ class Batch {
     return view_.indices.first(size());
   }
 
-  // Gives the memory back early; the spans above are void then.
+  /// Gives the memory back early; the spans above are void then.
   STOKER_API void release() noexcept;
 
  private:
-  std::shared_ptr<Ring> ring_;  // null once released
+  std::shared_ptr<Ring> ring_;  ///< null once released
   std::uint64_t number_;
   BatchPlan::Share share_;
   BatchLayout layout_;

@@ -1,5 +1,6 @@
-// How remote stores are reached: where credentials are looked up, and how often a request that
-// failed is made again. Plain values.
+/// \file
+/// How remote stores are reached: where credentials are looked up, and how often a request that
+/// failed is made again. Plain values.
 #pragma once
 
 #include <chrono>
@@ -8,16 +9,19 @@
 
 namespace stoker {
 
+/// When a request is given up, and when it is made again.
 struct RetryOptions {
-  int tries = 8;                              // in all
-  std::chrono::milliseconds first_wait{100};  // doubled each time
+  int tries = 8;                              ///< in all
+  std::chrono::milliseconds first_wait{100};  ///< doubled each time
   std::chrono::milliseconds longest_wait{10'000};
-  std::chrono::seconds connect{10};  // to be connected within
-  std::chrono::seconds stall{20};    // less than a kilobyte a second for so long: failed
+  std::chrono::seconds connect{10};  ///< to be connected within
+  std::chrono::seconds stall{20};    ///< less than a kilobyte a second for so long: failed
 };
 
+/// How a store is opened.
 struct StoreOptions {
-  Environment environment = environment_variable;  // where credentials and endpoints are looked up
+  Environment environment =
+      environment_variable;  ///< where credentials and endpoints are looked up
   RetryOptions retry = {};
 };
 

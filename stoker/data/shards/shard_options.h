@@ -1,4 +1,5 @@
-// How data in shards is read. A plain value.
+/// \file
+/// How data in shards is read. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,17 @@
 
 namespace stoker {
 
+/// For open_data() of shards.
 struct ShardOptions {
-  std::uint32_t window = 16;  // how many shards of a lane are mixed
-  // In how many parts shards are dealt out, each read by itself: with as many as there are ranks,
-  // or a multiple, every rank reads other shards.
+  std::uint32_t window = 16;  ///< how many shards of a lane are mixed
+  /// In how many parts shards are dealt out, each read by itself: with as many as there are ranks,
+  /// or a multiple, every rank reads other shards.
   std::uint32_t lanes = 1;
-  // Where objects of remote stores and indexes of foreign shards are kept; nothing: the user's
-  // cache folder, and a temporary one where there is none.
+  /// Where objects of remote stores and indexes of foreign shards are kept; nothing: the user's
+  /// cache folder, and a temporary one where there is none.
   std::optional<std::filesystem::path> cache_folder = {};
   std::uint64_t cache_bytes = std::uint64_t{64} << 30;
-  int fetchers = 4;  // shards under way at once
+  int fetchers = 4;  ///< shards under way at once
   StoreOptions store = {};
 };
 

@@ -1,5 +1,6 @@
-// Pictures in a folder as a source. Each is read and decoded when it is asked for, and no more of
-// it than the frame needs. Memory: the listing, about 100 bytes a picture.
+/// \file
+/// Pictures in a folder as a source. Each is read and decoded when it is asked for, and no more of
+/// it than the frame needs. Memory: the listing, about 100 bytes a picture.
 #pragma once
 
 #include "stoker/data/sources/image_folder.h"
@@ -8,12 +9,14 @@
 
 namespace stoker {
 
+/// How images of a folder are decoded.
 struct FolderOptions {
-  int channels = 3;  // 1: grey
+  int channels = 3;  ///< 1: grey
   DecodeLimits limits = {};
-  Colour background{255, 255, 255};  // under transparent pictures
+  Colour background{255, 255, 255};  ///< under transparent pictures
 };
 
+/// The images of a listing.
 class STOKER_API FolderSource final : public Source {
  public:
   explicit FolderSource(ImageListing listing, const FolderOptions& options = {});
@@ -25,7 +28,7 @@ class STOKER_API FolderSource final : public Source {
     return listing_.class_names;
   }
   [[nodiscard]] std::string sample_name(std::uint64_t index) const override;
-  // The whole picture, upright, in its own size.
+  /// The whole picture, upright, in its own size.
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const override;
@@ -45,7 +48,7 @@ class STOKER_API FolderSource final : public Source {
   FolderOptions options_;
 };
 
-// What shape() throws where pictures may differ in size.
+/// What shape() throws where pictures may differ in size.
 [[nodiscard]] STOKER_API Error pictures_differ(const std::string& where);
 
 }  // namespace stoker

@@ -1,8 +1,9 @@
-// Source: where labelled images lie. Position in memory, on disk or in a shard is the source's own
-// business; everybody else names a sample by its index in [0, size()).
-//
-// Thread-safety: every member is const and may be called by any number of threads at once.
-// Memory: independent of the number of samples wherever the format allows it.
+/// \file
+/// Source: where labelled images lie. Position in memory, on disk or in a shard is the source's own
+/// business; everybody else names a sample by its index in [0, size()).
+///
+/// Thread-safety: every member is const and may be called by any number of threads at once.
+/// Memory: independent of the number of samples wherever the format allows it.
 #pragma once
 
 #include <chrono>
@@ -23,66 +24,69 @@ namespace stoker {
 
 class ShardLayout;
 
+/// One labelled image.
 struct Sample {
-  ImageView image;  // valid while the source lives and until the buffer is used again
+  ImageView image;  ///< valid while the source lives and until the buffer is used again
   std::int64_t label = 0;
 };
 
-// Working memory of one reader, for sources that have to decode; kept from sample to sample.
+/// Working memory of one reader, for sources that have to decode; kept from sample to sample.
 struct SampleBuffer {
   Image decoded;
   Image framed;
   FramingScratch framing;
   std::vector<std::byte> file;
-  std::unique_ptr<ImageDecoder> decoder;  // made by the first that needs one
-  // Added to by a source that had to wait for a store that is not this machine's memory or disk;
-  // taken by whoever measures.
+  std::unique_ptr<ImageDecoder> decoder;  ///< made by the first that needs one
+  /// Added to by a source that had to wait for a store that is not this machine's memory or disk;
+  /// taken by whoever measures.
   std::chrono::nanoseconds store_wait{0};
 };
 
-// How a picture of any size becomes a sample.
+/// How a picture of any size becomes a sample.
 struct FrameRequest {
-  const FramingOperation* framing = nullptr;  // null: it stays as it is
-  SampleKey key;                              // by which the framing draws
+  const FramingOperation* framing = nullptr;  ///< null: it stays as it is
+  SampleKey key;                              ///< by which the framing draws
   FramingOptions options = {};
 };
 
-// Gives memory for that many bytes, valid until it is called again; throws Error where there are
-// too many.
+/// Gives memory for that many bytes, valid until it is called again; throws Error where there are
+/// too many.
 using MakeRoom = std::function<std::span<std::byte>(std::size_t bytes)>;
 
+/// Labelled images by index. Derive from it for data of your own: size(), shape(), class_names(),
+/// sample_name() and read() suffice.
 class STOKER_API Source {
  public:
   virtual ~Source() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  // The shape that all samples have. Throws Error where they differ: a framing is needed then.
+  /// The shape that all samples have. Throws Error where they differ: a framing is needed then.
   [[nodiscard]] virtual ImageShape shape() const = 0;
   [[nodiscard]] virtual int channels() const { return shape().channels; }
-  // Label i means class_names()[i].
+  /// Label i means class_names()[i].
   [[nodiscard]] virtual const std::vector<std::string>& class_names() const = 0;
-  // For messages: the file and the place in it.
+  /// For messages: the file and the place in it.
   [[nodiscard]] virtual std::string sample_name(std::uint64_t index) const = 0;
-  // A hint that this sample will be read soon: its bytes may be brought nearer meanwhile.
+  /// A hint that this sample will be read soon: its bytes may be brought nearer meanwhile.
   virtual void prefetch(std::uint64_t index) const noexcept { static_cast<void>(index); }
-  // How its samples lie in shards, of which few should be read at a time; null: anywhere.
+  /// How its samples lie in shards, of which few should be read at a time; null: anywhere.
   [[nodiscard]] virtual std::shared_ptr<const ShardLayout> layout() const { return nullptr; }
-  // A hint that reads will come to these shards, in about this order; replaces what was said of
-  // the same lane (shard_order.h) before.
+  /// A hint that reads will come to these shards, in about this order; replaces what was said of
+  /// the same lane (shard_order.h) before.
   virtual void expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept {
     static_cast<void>(lane), static_cast<void>(shards);
   }
-  // A sample that cannot be read is an error value: the caller decides whether to go on.
+  /// A sample that cannot be read is an error value: the caller decides whether to go on.
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
-  // Without the pixels, where the source knows it without them.
+  /// Without the pixels, where the source knows it without them.
   [[nodiscard]] virtual Result<std::int64_t> label(std::uint64_t index, SampleBuffer& buffer) const;
-  // The part of it that the framing draws, resized. Sources that decode do no more than that part.
+  /// The part of it that the framing draws, resized. Sources that decode do no more than that part.
   [[nodiscard]] virtual Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                                    SampleBuffer& buffer) const;
 
-  // read_framed() in two steps, for decoding in a process that may not open files: the bytes of the
-  // sample as they lie in its file, and the sample from them. Sources whose samples lie in memory
-  // have no such bytes: the first step gives none and the second does everything.
+  /// read_framed() in two steps, for decoding in a process that may not open files: the bytes of
+  /// the sample as they lie in its file, and the sample from them. Sources whose samples lie in
+  /// memory have no such bytes: the first step gives none and the second does everything.
   [[nodiscard]] virtual Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
                                                                       const MakeRoom& room) const;
   [[nodiscard]] virtual Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
@@ -90,7 +94,7 @@ class STOKER_API Source {
                                               SampleBuffer& buffer) const;
 };
 
-// What samples of this source look like under this policy. Throws Error where they would differ.
+/// What samples of this source look like under this policy. Throws Error where they would differ.
 [[nodiscard]] STOKER_API ImageShape sample_shape(const Source& source, const Policy& policy);
 
 }  // namespace stoker
