@@ -8,6 +8,7 @@
 
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/store/open_store.h"
 
 namespace stoker {
 namespace {
