@@ -1,6 +1,7 @@
 # The shared libraries for other programs, and the installed package: find_package(Stoker COMPONENTS …), pkg-config.
 #
-# A component is a library libstoker_<component>, made of the objects of several modules. They are compiled with hidden
+# A component is a shared library, made of the objects of several modules: libstoker_feed, and libstoker, which contains the
+# feed and trains. They are compiled with hidden
 # symbols; what a public header marks with STOKER_API (stoker/export.h) is exported.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -23,11 +24,20 @@ set(STOKER_FEED_HEADERS
   stoker/pipeline/feed_stats.h stoker/pipeline/plan.h
   stoker/store/store_options.h)
 
-# stoker_library(<component> MODULES <modules> HEADERS <public headers> DESCRIPTION <one line>)
-# The target stoker_<component>, for users Stoker::<component>.
+# What stoker/train.h and stoker/predict.h include besides.
+set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn distributed train report run run_trainer)
+set(STOKER_TRAIN_HEADERS ${STOKER_FEED_HEADERS}
+  stoker/predict.h stoker/train.h
+  stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/data/training_parts.h stoker/distributed/launch.h
+  stoker/nn/loss_kind.h stoker/nn/preprocessing.h stoker/pipeline/normalise_settings.h
+  stoker/run/record_options.h stoker/run/run_settings.h stoker/run/settings_file.h stoker/run/validation_settings.h
+  stoker/train/options.h stoker/train/schedule.h)
+
+# stoker_library(<component> NAME <lib…> MODULES <modules> HEADERS <public headers> DESCRIPTION <one line>)
+# The target stoker_library_<component>, for users Stoker::<component>.
 function(stoker_library component)
-  cmake_parse_arguments(LIBRARY "" "DESCRIPTION" "MODULES;HEADERS" ${ARGN})
-  set(target stoker_${component})
+  cmake_parse_arguments(LIBRARY "" "NAME;DESCRIPTION" "MODULES;HEADERS" ${ARGN})
+  set(target stoker_library_${component})
   set(objects ${LIBRARY_MODULES})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:stoker_\\1>")
   set(modules ${LIBRARY_MODULES})
@@ -44,20 +54,22 @@ function(stoker_library component)
   target_link_options(${target} PRIVATE -Wl,--version-script=${symbols} -Wl,--gc-sections -Wl,--as-needed)
   # Before 1.0 a minor version may change the interface.
   set_target_properties(${target} PROPERTIES
-    LINKER_LANGUAGE CXX EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
+    LINKER_LANGUAGE CXX OUTPUT_NAME ${LIBRARY_NAME} EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set_property(GLOBAL APPEND PROPERTY STOKER_COMPONENTS ${component})
   set_property(GLOBAL PROPERTY STOKER_DESCRIPTION_${component} "${LIBRARY_DESCRIPTION}")
+  set_property(GLOBAL PROPERTY STOKER_NAME_${component} ${LIBRARY_NAME})
 endfunction()
 
 # stoker_install_component(<component>): library, public headers, CMake's target and pkg-config's file.
 function(stoker_install_component component)
-  install(TARGETS stoker_${component} EXPORT Stoker-${component}
+  install(TARGETS stoker_library_${component} EXPORT Stoker-${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
   install(EXPORT Stoker-${component} NAMESPACE Stoker:: DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT ${component})
 
   get_property(STOKER_DESCRIPTION GLOBAL PROPERTY STOKER_DESCRIPTION_${component})
+  get_property(STOKER_NAME GLOBAL PROPERTY STOKER_NAME_${component})
   set(STOKER_COMPONENT ${component})
   # From the folder of the file to the prefix, so that the prefix can be moved.
   file(RELATIVE_PATH STOKER_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -12,6 +12,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -19,6 +20,8 @@ BUILD = pathlib.Path(os.environ["STOKER_BUILD"])
 CXX = os.environ["CXX"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 VERSION = re.search(r"project\(stoker VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or SOURCE.parent / "shared" / "data")
+PLATES, WEIGHTS = DATA / "plates", DATA / "weights" / "resnet18_imagenet1k_v1_reconstructed.safetensors"
 MINOR = ".".join(VERSION.split(".")[:2])
 
 
@@ -74,7 +77,7 @@ class Installed(unittest.TestCase):
                    "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF", *arguments)
 
 
-class Examples(Installed):
+class Example(Installed):
     def output(self, name, *arguments):
         build = self.folder / name
         succeed("cmake", "-S", SOURCE / "examples" / name, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
@@ -82,6 +85,8 @@ class Examples(Installed):
         succeed("cmake", "--build", build)
         return run(build / f"{name}_example", *arguments)
 
+
+class Examples(Example):
     def test_feed(self):
         done = self.output("feed", self.photos)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -115,6 +120,56 @@ class Examples(Installed):
         self.assertEqual(fault, "replaced level 200: this level was never measured")
 
 
+@unittest.skipUnless(list(BUILD.glob("lib/libstoker.so")), "needs a build with LibTorch")
+class TrainExamples(Example):
+    """What trains, against the installed library."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for label, level in (("cat", 40), ("dog", 200)):
+            for number in range(20):
+                write_png(cls.folder / "many" / label / f"{number}.png", 40, level + number)
+
+    def weights(self, output):
+        return (self.folder / output / "example" / "weights" / "last.safetensors").read_bytes()
+
+    def test_a_killed_run_continues_to_the_same_weights(self):
+        unbroken = self.output("train", self.folder / "many", self.folder / "unbroken")
+        self.assertEqual(unbroken.returncode, 0, unbroken.stderr)
+        self.assertIn("20 steps", unbroken.stdout)
+        program = [str(self.folder / "train" / "train_example"), str(self.folder / "many"), str(self.folder / "killed")]
+        steps = self.folder / "killed" / "example" / "checkpoints"
+        kills = 0
+        for wanted in (3, 9, 14):
+            process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and max([0, *(int(re.search(r"\d+", path.stem).group()) for path in steps.glob("*.safetensors"))]) < wanted:
+                time.sleep(0.01)
+            kills += process.poll() is None
+            process.kill()
+            process.wait()
+        self.assertGreater(kills, 0)
+        succeed(*program)
+        self.assertEqual(self.weights("killed"), self.weights("unbroken"))
+        predicted = self.output("predict", self.folder / "unbroken" / "example" / "weights" / "best.safetensors", self.photos)
+        self.assertEqual(predicted.returncode, 0, predicted.stderr)
+        rows = [line.split("\t") for line in predicted.stdout.splitlines()]
+        self.assertEqual(len(rows), 6)
+        self.assertTrue(all(row[1] in ("cat", "dog") for row in rows), rows)
+        # The program finds the same.
+        said = succeed(self.prefix / "bin" / "stoker", "predict", self.photos, "--weights",
+                       self.folder / "unbroken" / "example" / "weights" / "best.safetensors")
+        for name, label, _ in rows:
+            self.assertRegex(said, rf"{re.escape(name)},.*{label}")
+
+    @unittest.skipUnless(WEIGHTS.exists() and PLATES.exists(), f"needs {WEIGHTS} and {PLATES}")
+    def test_finetune(self):
+        done = self.output("finetune", PLATES, WEIGHTS, self.folder / "runs")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^epoch 1: loss \d\.\d+, validation top-1 \d+\.\d %\n$")
+        self.assertTrue((self.folder / "runs" / "finetuned" / "report.html").exists())
+
+
 class Headers(Installed):
     INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
@@ -123,6 +178,8 @@ class Headers(Installed):
 
     def test_every_included_header_is_installed_and_no_other(self):
         reached, ahead = {"stoker/export.h"}, ["stoker/feed.h"]
+        if (self.include / "stoker" / "train.h").exists():
+            ahead += ["stoker/train.h", "stoker/predict.h"]
         while ahead:
             name = ahead.pop()
             reached.add(name)

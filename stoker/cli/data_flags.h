@@ -6,7 +6,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/cli/command.h"
-#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/shards/shard_options.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/pipeline/plan.h"
 

@@ -16,14 +16,6 @@
 namespace stoker {
 namespace {
 
-void check_image_shape(const ModelCard& card, const ImageShape& shape, const std::string& path) {
-  if (card.input.image == shape) return;
-  throw Error({.what = "the model was trained for other pictures than the data has",
-               .path = path,
-               .expected = shape_text(card.input.image),
-               .found = shape_text(shape)});
-}
-
 void add_views(EvaluateOptions& options, const ModelFlags& flags) {
   if (flags.views == 1) return;
   Policy policy = Policy::parse(flags.view_policy);

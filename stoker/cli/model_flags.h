@@ -9,7 +9,7 @@
 
 #include "stoker/cli/command.h"
 #include "stoker/cli/published_flags.h"
-#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/shards/shard_options.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"

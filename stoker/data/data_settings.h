@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stoker/core/setting.h"
-#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/shards/shard_options.h"
 #include "stoker/image/decode.h"
 
 namespace stoker {

@@ -1,4 +1,5 @@
-// The names of the losses (loss.h); without LibTorch's headers.
+/// \file
+/// The names of the losses (loss.h); without LibTorch's headers.
 #pragma once
 
 #include <span>
@@ -7,11 +8,12 @@
 
 namespace stoker {
 
+/// Which loss.
 enum class LossKind { kCrossEntropy, kSquaredError };
 
-// "cross-entropy", "mse", in the order of the enum.
+/// "cross-entropy", "mse", in the order of the enum.
 [[nodiscard]] std::span<const std::string> loss_names();
-// Throws Error with all names.
+/// Throws Error with all names.
 [[nodiscard]] LossKind parse_loss_kind(std::string_view name);
 
 }  // namespace stoker

@@ -134,6 +134,15 @@ LoadedModel load_model(const std::filesystem::path& path, bool allow_nonfinite) 
   return loaded;
 }
 
+void check_image_shape(const ModelCard& card, const ImageShape& shape,
+                       const std::string& model_path) {
+  if (card.input.image == shape) return;
+  throw Error({.what = "the model was trained for other images than the data has",
+               .path = model_path,
+               .expected = shape_text(card.input.image),
+               .found = shape_text(shape)});
+}
+
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
                        const std::string& model_path) {
   if (model == data) return;

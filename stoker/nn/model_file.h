@@ -49,6 +49,9 @@ struct LoadedModel {
 // The card of a file's metadata; Error where it is missing or makes no sense.
 [[nodiscard]] ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path);
 
+// Throws Error unless the model was made for images of this shape.
+void check_image_shape(const ModelCard& card, const ImageShape& shape,
+                       const std::string& model_path);
 // Throws Error, with the first difference, unless both name the same classes in the same order.
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
                        const std::string& model_path);

@@ -1,4 +1,5 @@
-// How pixels become numbers, as a model's file says it.
+/// \file
+/// How pixels become numbers, as a model's file says it.
 #pragma once
 
 #include <array>
@@ -8,11 +9,11 @@
 
 namespace stoker {
 
-// (value / 255 - mean) / deviation, for each channel.
+/// (value / 255 - mean) / deviation, for each channel.
 struct Preprocessing {
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> deviation = {1, 1, 1};
-  std::string framing = {};  // the policy that gives pictures their size; empty: they have it
+  std::string framing = {};  ///< the policy that gives pictures their size; empty: they have it
 
   [[nodiscard]] Normalisation normalisation() const {
     return from_mean_and_deviation(mean, deviation);

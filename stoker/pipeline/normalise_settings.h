@@ -1,4 +1,5 @@
-// How pixels become numbers: mean and standard deviation of the channels, as a user gives them.
+/// \file
+/// How pixels become numbers: mean and standard deviation of the channels, as a user gives them.
 #pragma once
 
 #include <array>
@@ -10,13 +11,13 @@
 
 namespace stoker {
 
-// Where they are not given: ImageNet's for colour images, 0 and 1 for grey ones.
+/// Where they are not given: ImageNet's for colour images, 0 and 1 for grey ones.
 struct NormaliseSettings {
   std::vector<double> mean, deviation;
 
-  // Puts in what was not given; throws Error where what was given does not fit.
+  /// Puts in what was not given; throws Error where what was given does not fit.
   void resolve(int channels);
-  // After resolve(): a number for each of three channels.
+  /// After resolve(): a number for each of three channels.
   [[nodiscard]] std::array<double, 3> means() const;
   [[nodiscard]] std::array<double, 3> deviations() const;
   [[nodiscard]] Normalisation normalisation() const {
@@ -24,6 +25,7 @@ struct NormaliseSettings {
   }
 };
 
+/// Their list.
 [[nodiscard]] std::vector<Setting> settings_of(NormaliseSettings& normalise);
 
 }  // namespace stoker

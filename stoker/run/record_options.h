@@ -1,11 +1,13 @@
-// What a training run writes beside its results; without LibTorch's headers.
+/// \file
+/// What a training run writes beside its results; without LibTorch's headers.
 #pragma once
 
 namespace stoker {
 
+/// Files besides the usual ones.
 struct RecordOptions {
   bool tensorboard = false;
-  bool histograms = false;  // of the weights, with tensorboard
+  bool histograms = false;  ///< of the weights, with tensorboard
   bool json_lines = false;
 };
 

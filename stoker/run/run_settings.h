@@ -1,4 +1,5 @@
-// All settings of a training run, and the list of them that flags, files and help derive from.
+/// \file
+/// All settings of a training run, and the list of them that flags, files and help derive from.
 #pragma once
 
 #include <chrono>
@@ -9,7 +10,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/setting.h"
-#include "stoker/data/shards/shard_set.h"
+#include "stoker/data/shards/shard_options.h"
 #include "stoker/distributed/launch.h"
 #include "stoker/image/decode.h"
 #include "stoker/nn/preprocessing.h"
@@ -21,51 +22,54 @@
 
 namespace stoker {
 
-// On which device a model computes, with how many threads.
+/// On which device a model computes, with how many threads.
 struct ComputeSettings {
-  int workers = 0;  // that feed; 0: choose
-  int threads = 0;  // of LibTorch; 0: choose
+  int workers = 0;  ///< that feed; 0: choose
+  int threads = 0;  ///< of LibTorch; 0: choose
   std::string device = "auto";
 };
+/// Their list.
 [[nodiscard]] std::vector<Setting> settings_of(ComputeSettings& compute);
 
-// Of several processes that train together.
+/// Of several processes that train together.
 struct RankSettings {
   LaunchFlags launch;
   std::string backend = "auto", interface;
-  bool reduce_afterwards = false;  // instead of while the backward pass goes on
-  bool compress = false;           // gradients to bfloat16
-  double timeout = 300;            // seconds
+  bool reduce_afterwards = false;  ///< instead of while the backward pass goes on
+  bool compress = false;           ///< gradients to bfloat16
+  double timeout = 300;            ///< seconds
   bool sync_bn = false;
 
   [[nodiscard]] std::chrono::milliseconds timeout_ms() const {
     return std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
   }
 };
+/// Their list.
 [[nodiscard]] std::vector<Setting> settings_of(RankSettings& ranks);
 
-// What stays as it is.
+/// What stays as it is.
 struct FrozenStages {
-  bool all = false;         // but the last
-  std::uint32_t first = 0;  // so many; 0: none
+  bool all = false;         ///< but the last
+  std::uint32_t first = 0;  ///< so many; 0: none
 
-  // Of a network's stages, the head counted. Throws Error where there are fewer.
+  /// Of a network's stages, the head counted. Throws Error where there are fewer.
   [[nodiscard]] std::size_t count(std::size_t stages) const;
   [[nodiscard]] SettingText text();
 };
 
+/// Everything that can be set for a run, with its defaults.
 struct RunSettings {
   std::string data, model;
   ValidationSettings validation;
   std::string policy = "none", validation_policy = "auto";
-  std::string train_samples = "0";  // data/sources/source_range.h
+  std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
   FrozenStages freeze;
-  bool cached_features = false;  // with all stages frozen
-  std::uint32_t views = 10;      // of each image, for cached features
+  bool cached_features = false;  ///< with all stages frozen
+  std::uint32_t views = 10;      ///< of each image, for cached features
   bool freeze_norms = true;
   bool balanced_loss = false, balanced_samples = false;
-  bool auto_batch_size = false, auto_lr = false;  // try which suits
+  bool auto_batch_size = false, auto_lr = false;  ///< try which suits
   bool amp = false, amp_float16 = false;
   bool average = false;
   AverageOptions average_options = {.decay = 0.9998};
@@ -74,7 +78,7 @@ struct RunSettings {
   ShardOptions shards;
   OptimiserOptions optimiser;
   TrainOptions train = {.schedule = {.sched = ScheduleKind::kCosine}};
-  bool allow_nonfinite = false;  // weights of `pretrained` may be no numbers
+  bool allow_nonfinite = false;  ///< weights of `pretrained` may be no numbers
   ComputeSettings compute;
   RankSettings ranks;
   std::string output = "runs", experiment;
@@ -85,25 +89,27 @@ struct RunSettings {
   std::string config, resume;
   bool accept_changed_data = false, skip_unknown = false;
 
-  // Checks what single settings cannot, and puts what follows from several into `train`.
+  /// Checks what single settings cannot, and puts what follows from several into `train`.
   void resolve();
-  // What to average; a decay of 0: nothing.
+  /// What to average; a decay of 0: nothing.
   [[nodiscard]] AverageOptions averaging() const;
-  // "float32", "bfloat16" or "float16"
+  /// "float32", "bfloat16" or "float16"
   [[nodiscard]] std::string precision() const;
   [[nodiscard]] std::string lr_text() const;
   [[nodiscard]] Preprocessing preprocessing() const;
-  // As given, or what fits the training policy: where that begins with a size, the middle of the
-  // image at that size; else nothing.
+  /// As given, or what fits the training policy: where that begins with a size, the middle of the
+  /// image at that size; else nothing.
   [[nodiscard]] Policy resolved_validation_policy() const;
 };
 
-// All of them, in the order of args.yaml and of help.
+/// All of them, in the order of args.yaml and of help.
 [[nodiscard]] std::vector<Setting> settings_of(RunSettings& settings);
 
-// As YAML: what a run records, what a checkpoint compares, and every setting at its default.
+/// As YAML: what a run records.
 [[nodiscard]] std::string recorded_yaml(const RunSettings& settings);
+/// As YAML: what a checkpoint compares.
 [[nodiscard]] std::string identity_yaml(const RunSettings& settings);
+/// As YAML: every setting at its default.
 [[nodiscard]] std::string default_yaml();
 
 }  // namespace stoker

@@ -1,4 +1,5 @@
-// What a user sets for a training run; without LibTorch's headers.
+/// \file
+/// What a user sets for a training run; without LibTorch's headers.
 #pragma once
 
 #include <chrono>
@@ -16,74 +17,77 @@
 
 namespace stoker {
 
+/// Which optimiser.
 enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
 
-// "sgd" (Nesterov's momentum, as timm has it), "momentum", "adam", "adamw".
+/// "sgd" (Nesterov's momentum, as timm has it), "momentum", "adam", "adamw".
 [[nodiscard]] std::span<const std::string> optimiser_names();
-// Throws Error with all names.
+/// Throws Error with all names.
 [[nodiscard]] OptimiserKind parse_optimiser_kind(std::string_view name);
 
+/// Of the optimiser.
 struct OptimiserOptions {
   OptimiserKind kind = OptimiserKind::kSgd;
-  double momentum = 0.9;                              // of the first two; 0: plain gradient descent
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of the last two
-  double weight_decay = 0;  // not for biases and norms, the tensors of one dimension
-  // Each stage learns at this share of the rate of the one after it; the head at the full rate.
+  double momentum = 0.9;  ///< of the first two; 0: plain gradient descent
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< of the last two
+  double weight_decay = 0;  ///< not for biases and norms, the tensors of one dimension
+  /// Each stage learns at this share of the rate of the one after it; the head at the full rate.
   double layer_decay = 1;
 };
 
-// Of weights (train/weight_average.h).
+/// Of weights (train/weight_average.h).
 struct AverageOptions {
-  double decay = 0;     // what stays of it in a step; 0: no average
-  bool warmup = false;  // decay grows from 0.1, so that the first weights are soon forgotten
+  double decay = 0;     ///< what stays of it in a step; 0: no average
+  bool warmup = false;  ///< decay grows from 0.1, so that the first weights are soon forgotten
 };
 
-// What to do when the loss diverges (train/loss_watch.h).
+/// What to do when the loss diverges (train/loss_watch.h).
 enum class OnDivergence { kContinue, kStop };
 
-// What a step's gradient is over the samples of its batches, those of all ranks: their mean, or
-// their sum, which the course's plain gradient descent takes.
+/// What a step's gradient is over the samples of its batches, those of all ranks: their mean, or
+/// their sum, which the course's plain gradient descent takes.
 enum class GradReduction { kMean, kSum };
 
+/// Of training itself: how long, in which batches, with which loss.
 struct TrainOptions {
   std::uint32_t epochs = 10;
   std::uint32_t batch_size = 64;
-  // 0: all samples once. Else so many; more than the data has make several passes over it
-  // (pipeline/plan.h).
+  /// 0: all samples once. Else so many; more than the data has make several passes over it
+  /// (pipeline/plan.h).
   std::uint64_t batches_per_epoch = 0;
   bool drop_last = false;
   std::uint64_t seed = 0;
-  int workers = 0;  // 0: what the job may use
+  int workers = 0;  ///< 0: what the job may use
   ScheduleOptions schedule = {};
   LossKind loss = LossKind::kCrossEntropy;
   GradReduction grad_reduction = GradReduction::kMean;
-  double smoothing = 0;                    // of the labels
-  MixOptions mix = {};                     // Mixup and CutMix
-  std::vector<double> class_weights = {};  // of the loss, one for each class; empty: all 1
-  double clip_grad = 0;                    // largest norm of a step's gradients; 0: any
-  std::uint32_t grad_accum_steps = 1;      // batches whose gradients make one step
-  std::uint32_t patience = 0;  // end after so many epochs without a better one; 0: never
+  double smoothing = 0;                    ///< of the labels
+  MixOptions mix = {};                     ///< Mixup and CutMix
+  std::vector<double> class_weights = {};  ///< of the loss, one for each class; empty: all 1
+  double clip_grad = 0;                    ///< largest norm of a step's gradients; 0: any
+  std::uint32_t grad_accum_steps = 1;      ///< batches whose gradients make one step
+  std::uint32_t patience = 0;  ///< end after so many epochs without a better one; 0: never
   std::int64_t top_k = 5;
   std::uint32_t validation_batch_size = 256;
-  // From this epoch on, counted from 0, what was frozen learns too; 0: never.
+  /// From this epoch on, counted from 0, what was frozen learns too; 0: never.
   std::uint32_t unfreeze_epoch = 0;
-  // 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
-  // features kept, and only the head is trained; everything else must be frozen.
+  /// 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
+  /// features kept, and only the head is trained; everything else must be frozen.
   std::uint32_t cached_views = 0;
-  // Features of the validation data are computed once where they cannot change; the figures are the
-  // same either way.
+  /// Features of the validation data are computed once where they cannot change; the figures are
+  /// the same either way.
   bool cached_validation = true;
-  bool isolate = false;               // training samples are made in locked-down processes
-  OnError on_error = OnError::kStop;  // of training and of validation samples
-  std::uint64_t max_errors = 100;     // of each of the two
+  bool isolate = false;               ///< training samples are made in locked-down processes
+  OnError on_error = OnError::kStop;  ///< of training and of validation samples
+  std::uint64_t max_errors = 100;     ///< of each of the two
   OnDivergence on_divergence = OnDivergence::kStop;
-  // For a sample that takes longer than this to make; 0: nobody looks.
+  /// For a sample that takes longer than this to make; 0: nobody looks.
   std::chrono::milliseconds stall_limit{0};
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
-  bool exact_decode = false;  // of the training pictures; validation always decodes exactly
-  // Batch norms compute as several ranks do that share their statistics
-  // (nn/layers/shared_statistics.h), whose roundings are not those of LibTorch's kernel. For a run
-  // that may have any number of ranks.
+  bool exact_decode = false;  ///< of the training pictures; validation always decodes exactly
+  /// Batch norms compute as several ranks do that share their statistics
+  /// (nn/layers/shared_statistics.h), whose roundings are not those of LibTorch's kernel. For a run
+  /// that may have any number of ranks.
   bool shared_statistics = false;
 };
 

@@ -1,0 +1,85 @@
+// The public class of stoker/predict.h.
+#include "stoker/predict.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "stoker/data/training_parts.h"
+#include "stoker/nn/model_file.h"
+#include "stoker/run/place_model.h"
+#include "stoker/train/evaluate.h"
+
+namespace stoker {
+namespace {
+
+ImagePrediction of_sample(const Predictions& batch, std::size_t row, const Source& source,
+                          const std::vector<std::string>& names) {
+  const auto classes = static_cast<std::size_t>(batch.classes);
+  const auto probabilities = batch.probabilities.subspan(row * classes, classes);
+  const auto best = std::ranges::max_element(probabilities);
+  return {.name = source.sample_name(batch.indices[row]),
+          .label = names[static_cast<std::size_t>(best - probabilities.begin())],
+          .probability = *best,
+          .probabilities = {probabilities.begin(), probabilities.end()}};
+}
+
+}  // namespace
+
+struct Predictor::State {
+  LoadedModel loaded;
+  EvaluateOptions options;
+  std::string weights;
+};
+
+Predictor::Predictor(const std::string& weights, const PredictOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->loaded = load_model(weights);
+  state_->weights = weights;
+  const ModelCard& card = state_->loaded.card;
+  EvaluateOptions& evaluate = state_->options;
+  evaluate.batch_size =
+      options.batch_size > 0 ? options.batch_size : default_evaluation_batch(card.input.image);
+  const Placement placed = place_model(
+      *state_->loaded.model,
+      {.workers = options.workers, .threads = options.threads, .device = options.device},
+      evaluate.batch_size);
+  evaluate.workers = placed.threads.workers;
+  evaluate.policy = Policy::parse(card.preprocessing.framing);
+  evaluate.normalisation = card.preprocessing.normalisation();
+  evaluate.on_error = OnError::kOmit;
+  evaluate.max_errors = std::numeric_limits<std::uint64_t>::max();
+}
+
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+const std::vector<std::string>& Predictor::class_names() const {
+  return state_->loaded.card.class_names;
+}
+
+std::vector<ImagePrediction> Predictor::predict(const std::string& data) {
+  const EvaluationPart part = open_evaluation_part(data, std::nullopt, std::nullopt, {});
+  const ImageShape shape = sample_shape(*part.source, state_->options.policy);
+  check_image_shape(state_->loaded.card, shape, state_->weights);
+  std::vector<std::pair<std::uint64_t, ImagePrediction>> rows;
+  stoker::predict(
+      *state_->loaded.model, part.source, state_->options, [&](const Predictions& batch) {
+        for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+          rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, class_names()));
+        }
+        for (const SampleFault& fault : batch.skipped) {
+          rows.emplace_back(
+              fault.index,
+              ImagePrediction{
+                  .name = fault.name, .label = {}, .probabilities = {}, .error = fault.reason});
+        }
+      });
+  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first; });
+  std::vector<ImagePrediction> found;
+  for (auto& [index, row] : rows) found.push_back(std::move(row));
+  return found;
+}
+
+}  // namespace stoker
