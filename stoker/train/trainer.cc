@@ -10,6 +10,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/data/order/sampler.h"
 #include "stoker/nn/layers/shared_statistics.h"
 #include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"
