@@ -91,11 +91,11 @@ function(stoker_install_package)
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT feed)
 
   # The trainer stands beside the program, which starts it; what both load at run time is in the folder of libraries. They
-  # find LibTorch where it was when they were linked.
+  # find LibTorch where it was when they were linked (torch_lib, of StokerTorch.cmake).
   file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   foreach(target stoker stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
     if(TARGET ${target})
-      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}" INSTALL_RPATH_USE_LINK_PATH ON)
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries};${torch_lib}")
       install(TARGETS ${target}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT program)
