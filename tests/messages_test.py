@@ -65,7 +65,7 @@ MISTAKES = [
     ("freezing more than there is", f"{TRAIN} --freeze 9"),
     ("keeping features that change", f"{TRAIN} --features cached"),
     ("a report of no run", "stoker report pictures"),
-    ("a column that is not there", "stoker plot runs/done -y val_top2 -o p.png"),
+    ("a column that is not there", "stoker plot runs/done/steps.csv -x step -y top2 -o p.png"),
     ("a sweep over nothing", "stoker sweep -- --data fashion-mnist"),
     ("a sweep over a misspelt list", "stoker sweep --vary workers:1,2 -- --data fashion-mnist"),
 ]

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
 
 namespace stoker {
@@ -174,9 +175,9 @@ ComparisonAxis axis_of(const Comparison& comparison) {
 }  // namespace
 
 RunOutcome outcome_of(const RunReport& run) {
-  return {.best_top1 = detail::best_of(run.results, "val_top1").value,
-          .last_top1 = detail::last_of(run.results, "val_top1"),
-          .last_loss = detail::last_of(run.results, "val_loss"),
+  return {.best_top1 = detail::best_of(run.results, column_name::kValTop1).value,
+          .last_top1 = detail::last_of(run.results, column_name::kValTop1),
+          .last_loss = detail::last_of(run.results, column_name::kValLoss),
           .test_top1 = run.test.top1,
           .seconds = detail::training_seconds(run),
           .samples_per_second = detail::training_speed(run),

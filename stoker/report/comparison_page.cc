@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
@@ -121,7 +122,7 @@ ChartSeries mean_curve(std::span<const RunReport> runs, const RunGroup& group, s
     double sum = 0, epoch = 0;
     for (const std::size_t r : group.runs) {
       const std::vector<double>* values = runs[r].results.find(column);
-      const std::vector<double>* epochs = runs[r].results.find("epoch");
+      const std::vector<double>* epochs = runs[r].results.find(column_name::kEpoch);
       if (values == nullptr || epochs == nullptr || row >= values->size()) return curve;
       sum += (*values)[row];
       epoch = (*epochs)[row];
@@ -156,10 +157,11 @@ std::string axis_section(const Comparison& comparison) {
 
 std::string curves(std::span<const RunReport> runs, const Comparison& comparison) {
   return "<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts two\">\n" +
-         curve_chart(runs, comparison, "val_top1", "Validation top-1", true) +
-         curve_chart(runs, comparison, "val_loss", "Validation loss", false) +
-         curve_chart(runs, comparison, "train_loss", "Training loss", false) +
-         curve_chart(runs, comparison, "lr", "Learning rate", false) + "</div></section>\n";
+         curve_chart(runs, comparison, column_name::kValTop1, "Validation top-1", true) +
+         curve_chart(runs, comparison, column_name::kValLoss, "Validation loss", false) +
+         curve_chart(runs, comparison, column_name::kTrainLoss, "Training loss", false) +
+         curve_chart(runs, comparison, column_name::kRate, "Learning rate", false) +
+         "</div></section>\n";
 }
 
 // What all runs share.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
 #include "stoker/report/html_page.h"
 #include "stoker/report/svg_chart.h"
@@ -15,7 +16,7 @@ namespace {
 std::vector<double> steps_as_epochs(const RunReport& run) {
   const std::vector<double>* step = run.steps.find("step");
   const std::vector<double>* epoch = run.steps.find("epoch");
-  const std::vector<double>* ends = run.results.find("step");
+  const std::vector<double>* ends = run.results.find(column_name::kStep);
   std::vector<double> x;
   if (step == nullptr || epoch == nullptr || ends == nullptr) return x;
   for (std::size_t i = 0; i < step->size(); ++i) {
@@ -41,7 +42,7 @@ void add_series(std::vector<ChartSeries>& list, const NumberTable& table, const 
 std::string chart(const RunReport& run, const std::string& title, const char* train,
                   const char* validation, const char* step, bool percent) {
   std::vector<ChartSeries> series;
-  const std::vector<double>* epoch = run.results.find("epoch");
+  const std::vector<double>* epoch = run.results.find(column_name::kEpoch);
   const std::vector<double> x = epoch == nullptr ? std::vector<double>() : *epoch;
   add_series(series, run.steps, step, steps_as_epochs(run),
              {.name = "training, steps", .colour = 0, .faint = true});
@@ -53,18 +54,22 @@ std::string chart(const RunReport& run, const std::string& title, const char* tr
 std::string rate_chart(const RunReport& run) {
   std::vector<ChartSeries> series;
   add_series(series, run.steps, "lr", steps_as_epochs(run), {.name = "learning rate", .colour = 2});
-  const std::vector<double>* epoch = run.results.find("epoch");
+  const std::vector<double>* epoch = run.results.find(column_name::kEpoch);
   if (series.empty() && epoch != nullptr) {
-    add_series(series, run.results, "lr", *epoch, {.name = "learning rate", .colour = 2});
+    add_series(series, run.results, column_name::kRate, *epoch,
+               {.name = "learning rate", .colour = 2});
   }
   return svg_chart(series, {.title = "Learning rate", .y_low = 0});
 }
 
-HtmlCell cell_of(const std::string& column, double value) {
-  const bool share = column.find("top") != std::string::npos || column == "wait_share";
-  if (share) return number_cell(value, percent_text(value));
-  if (column == "epoch" || column == "step" || column == "samples_per_second") {
-    return number_cell(value, count_text(value));
+HtmlCell cell_of(const std::string& name, double value) {
+  switch (column_format(name).style) {
+    case NumberStyle::kPercent:
+      return number_cell(value, percent_text(value));
+    case NumberStyle::kCount:
+      return number_cell(value, count_text(value));
+    case NumberStyle::kNumber:
+      break;
   }
   return number_cell(value, number_text(value));
 }
@@ -77,7 +82,7 @@ std::string numbers(const RunReport& run) {
       row.push_back(cell_of(table.columns[c], run.results.values[c][r]));
     }
   }
-  table.best = {best_of(run.results, "val_top1").row};
+  table.best = {best_of(run.results, column_name::kValTop1).row};
   return table_html(table);
 }
 
@@ -86,9 +91,10 @@ std::string numbers(const RunReport& run) {
 std::string curves_section(const RunReport& run) {
   if (run.results.rows() == 0) return "";
   return "<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts\">\n" +
-         chart(run, "Loss", "train_loss", "val_loss", "loss", false) +
-         chart(run, "Top-1 accuracy", "train_top1", "val_top1", "top1", true) + rate_chart(run) +
-         "</div>\n<details><summary>All numbers</summary>\n" + numbers(run) +
+         chart(run, "Loss", column_name::kTrainLoss, column_name::kValLoss, "loss", false) +
+         chart(run, "Top-1 accuracy", column_name::kTrainTop1, column_name::kValTop1, "top1",
+               true) +
+         rate_chart(run) + "</div>\n<details><summary>All numbers</summary>\n" + numbers(run) +
          "</details></section>\n";
 }
 

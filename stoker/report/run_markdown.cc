@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/class_scores.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/confusion_matrix.h"
@@ -53,25 +54,25 @@ std::vector<double> in_per_cent(std::vector<double> shares) {
 
 void add_curve(std::vector<PlotSeries>& list, const RunReport& run, const char* column,
                const std::string& name, bool percent) {
-  const std::vector<double>* x = run.results.find("epoch");
+  const std::vector<double>* x = run.results.find(column_name::kEpoch);
   const std::vector<double>* y = run.results.find(column);
   if (x == nullptr || y == nullptr) return;
   list.push_back({.name = name, .x = *x, .y = percent ? in_per_cent(*y) : *y});
 }
 
 void add_results(MarkdownReport& report, const RunReport& run) {
-  const Row wanted = {"epoch",    "train_loss", "train_top1",        "val_loss",
-                      "val_top1", "seconds",    "samples_per_second"};
   Row columns;
-  for (const std::string& name : wanted) {
-    if (run.results.find(name) != nullptr) columns.push_back(name);
+  for (const std::string& name : run.results.columns) {
+    // With a k of 1 the file has val_top1 twice.
+    const bool is_new = std::ranges::find(columns, name) == columns.end();
+    if (is_new && column_format(name).in_summary) columns.push_back(name);
   }
   if (columns.empty()) return;
   std::vector<Row> rows(run.results.rows());
   for (const std::string& name : columns) {
     const std::vector<double>& values = *run.results.find(name);
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      const bool share = name.ends_with("top1");
+      const bool share = column_format(name).style == NumberStyle::kPercent;
       rows[r].push_back(share ? percent_text(values[r]) : number_text(values[r]));
     }
   }
@@ -178,7 +179,7 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
       "training {}, {} samples/s.\n\n",
       escaped(run.name), escaped(run.model), escaped(run.data), run.results.rows(),
       run.augmentation.empty() ? "none" : escaped(run.augmentation),
-      percent_text(detail::best_of(run.results, "val_top1").value),
+      percent_text(detail::best_of(run.results, column_name::kValTop1).value),
       duration_text(detail::training_seconds(run)), count_text(detail::training_speed(run)));
   if (run.test.known()) {
     report.text += fmt::format("Test top-1 {} on {} samples, with the weights of epoch {}.\n\n",
@@ -192,10 +193,10 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
         fmt::format("Making features took {} of the training time.\n\n", duration_text(features));
   }
   std::vector<PlotSeries> loss, top1;
-  add_curve(loss, run, "train_loss", "training", false);
-  add_curve(loss, run, "val_loss", "validation", false);
-  add_curve(top1, run, "train_top1", "training", true);
-  add_curve(top1, run, "val_top1", "validation", true);
+  add_curve(loss, run, column_name::kTrainLoss, "training", false);
+  add_curve(loss, run, column_name::kValLoss, "validation", false);
+  add_curve(top1, run, column_name::kTrainTop1, "training", true);
+  add_curve(top1, run, column_name::kValTop1, "validation", true);
   add_plot(report, stem + "_loss.png", "Loss", loss, {.title = "Loss", .x_title = "epoch"});
   add_plot(report, stem + "_top1.png", "Top-1 accuracy", top1,
            {.title = "Top-1 accuracy in per cent", .x_title = "epoch"});
@@ -224,7 +225,7 @@ MarkdownReport comparison_markdown(std::span<const RunReport> runs, const std::s
                 stem + "_accuracy.png", 100);
   std::vector<PlotSeries> curves;
   for (const RunGroup& group : comparison.groups) {
-    add_curve(curves, runs[group.runs.front()], "val_top1", group.name, true);
+    add_curve(curves, runs[group.runs.front()], column_name::kValTop1, group.name, true);
   }
   add_plot(report, stem + "_top1.png", "Validation top-1", curves,
            {.title = "Validation top-1 in per cent", .x_title = "epoch"});

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
 
 namespace stoker::detail {
@@ -7,7 +8,7 @@ namespace {
 
 // The mean of a column, each epoch weighted with its seconds.
 double over_all_epochs(const RunReport& run, const std::string& column) {
-  const std::vector<double>* seconds = run.results.find("seconds");
+  const std::vector<double>* seconds = run.results.find(column_name::kSeconds);
   const std::vector<double>* values = run.results.find(column);
   if (seconds == nullptr || values == nullptr) return std::nan("");
   double sum = 0, time = 0;
@@ -43,8 +44,8 @@ BestRow best_of(const NumberTable& table, const std::string& column) {
 }
 
 double training_seconds(const RunReport& run) {
-  const std::vector<double>* seconds = run.results.find("seconds");
-  const std::vector<double>* speed = run.results.find("samples_per_second");
+  const std::vector<double>* seconds = run.results.find(column_name::kSeconds);
+  const std::vector<double>* speed = run.results.find(column_name::kSamplesPerSecond);
   if (seconds == nullptr) return std::nan("");
   double sum = 0;
   for (std::size_t i = 0; i < seconds->size(); ++i) {
@@ -63,8 +64,10 @@ double features_seconds(const RunReport& run) {
   return sum;
 }
 
-double training_speed(const RunReport& run) { return over_all_epochs(run, "samples_per_second"); }
+double training_speed(const RunReport& run) {
+  return over_all_epochs(run, column_name::kSamplesPerSecond);
+}
 
-double waiting_share(const RunReport& run) { return over_all_epochs(run, "wait_share"); }
+double waiting_share(const RunReport& run) { return over_all_epochs(run, column_name::kWaitShare); }
 
 }  // namespace stoker::detail

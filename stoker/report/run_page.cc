@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
@@ -56,7 +57,7 @@ std::vector<Section> sections_of(const RunReport& run) {
 std::string tiles(const RunReport& run) {
   const NumberTable& results = run.results;
   std::string out = "<div class=\"tiles\">\n";
-  const BestRow best = best_of(results, "val_top1");
+  const BestRow best = best_of(results, column_name::kValTop1);
   if (best.row < results.rows()) {
     if (run.test.known()) {
       out += tile(percent_text(run.test.top1),
@@ -64,8 +65,8 @@ std::string tiles(const RunReport& run) {
     }
     out += tile(percent_text(best.value),
                 fmt::format("best validation top-1, epoch {}", best.row + 1));
-    out += tile(percent_text(last_of(results, "val_top1")), "last validation top-1");
-    out += tile(number_text(last_of(results, "val_loss")), "last validation loss");
+    out += tile(percent_text(last_of(results, column_name::kValTop1)), "last validation top-1");
+    out += tile(number_text(last_of(results, column_name::kValLoss)), "last validation loss");
   }
   out += tile(duration_text(training_seconds(run)), "training");
   out += tile(count_text(training_speed(run)), "samples/s");

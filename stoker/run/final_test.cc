@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/metric_list.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/train/evaluate.h"
 
@@ -40,8 +41,9 @@ std::string to_text(const FinalTest& test) {
   const std::string samples =
       found.skipped == 0 ? fmt::format("{}", found.samples)
                          : fmt::format("{} of {}", found.samples, found.samples + found.skipped);
-  return fmt::format("top-1 {:.2f} %, loss {:.4f}, {} samples ({}), weights of epoch {}",
-                     100 * found.top1, found.loss, samples, test.origin, test.epoch + 1);
+  return fmt::format(
+      "{}, {}, {} samples ({}), weights of epoch {}", labelled(metric_name::kTop1, found.top1),
+      labelled(metric_name::kLoss, found.loss), samples, test.origin, test.epoch + 1);
 }
 
 }  // namespace stoker

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "stoker/core/metrics_result.h"
 #include "stoker/run/run_events.h"
 #include "stoker/run/run_folder.h"
 #include "stoker/run/train_setup.h"
-#include "stoker/train/metrics.h"
 
 namespace stoker {
 

@@ -9,6 +9,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/comparison_page.h"
 #include "stoker/report/html_page.h"
@@ -145,8 +146,8 @@ FeedFacts feed_of(const Json& json) {
 }
 
 TestFacts test_of(const Json& json) {
-  return {.top1 = number_at(json, "top1"),
-          .loss = number_at(json, "loss"),
+  return {.top1 = number_at(json, metric_name::kTop1),
+          .loss = number_at(json, metric_name::kLoss),
           .samples = integer_at(json, "samples", 0),
           .epoch = integer_at(json, "epoch", 0)};
 }

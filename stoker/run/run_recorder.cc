@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/run/json_text.h"
@@ -57,24 +57,6 @@ std::vector<std::string> read_steps(const std::filesystem::path& path, std::uint
     rows.push_back(line);
   }
   return rows;
-}
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-// Numbers of an epoch with the names that TensorBoard and log.jsonl have for them.
-std::vector<std::pair<const char*, double>> numbers_of(const EpochReport& r) {
-  const MetricsResult& v = r.validation;
-  return {{"loss/train", r.train_loss},
-          {"loss/val", v.loss},
-          {"top1/train", r.train_top1},
-          {"top1/val", v.top1},
-          {"topk/val", v.top_k},
-          {"macro_f1/val", v.macro_f1},
-          {"ece/val", v.calibration_error},
-          {"lr", r.rate},
-          {"speed/samples_per_second", r.samples_per_second},
-          {"speed/wait_share", r.wait_share},
-          {"speed/epoch_seconds", r.seconds}};
 }
 
 }  // namespace
@@ -127,17 +109,16 @@ void RunRecorder::note_test(const FinalTest& test, std::uint64_t step) {
                {"weights", "best"},
                {"epoch", test.epoch + 1},
                {"samples", m.samples},
-               {"skipped", m.skipped},
-               {"top1", finite(m.top1)},
-               {fmt::format("top{}", test.top_k), finite(m.top_k)},
-               {"loss", finite(m.loss)},
-               {"macro_f1", finite(m.macro_f1)},
-               {"ece", finite(m.calibration_error)}};
+               {"skipped", m.skipped}};
+  for (const auto& [name, value] : metric_values(m, test.top_k, &MetricPlaces::test)) {
+    json[name] = json_number(value);
+  }
   facts_["test"] = json;
   facts_.save();
   if (events_) {
-    events_->add_scalar("top1/test", static_cast<std::int64_t>(step), m.top1);
-    events_->add_scalar("loss/test", static_cast<std::int64_t>(step), m.loss);
+    for (const auto& [tag, value] : test_tags(m)) {
+      events_->add_scalar(tag, static_cast<std::int64_t>(step), value);
+    }
   }
   Json line = {{"event", "test"}};
   line.update(json);
@@ -150,7 +131,8 @@ void RunRecorder::note_end(const std::string& how, const State& result) {
   facts_["steps"] = result.step;
   facts_["samples_digest"] = fmt::format("{:016x}", result.samples_digest);
   if (result.best) {
-    facts_["best"] = {{"epoch", result.best->epoch + 1}, {"top1", finite(result.best->top1)}};
+    facts_["best"] = {{"epoch", result.best->epoch + 1},
+                      {metric_name::kTop1, json_number(result.best->top1)}};
   }
   facts_["weights"] = {{"best", file_digest(folder_.best_weights())},
                        {"last", file_digest(folder_.last_weights())}};
@@ -182,7 +164,7 @@ void RunRecorder::step_done(const StepReport& report) {
               {"step", report.state.step},
               {"epoch", report.epoch + 1},
               {"lr", report.rate},
-              {"loss", finite(loss)},
+              {"loss", json_number(loss)},
               {"top1", top1}});
 }
 
@@ -221,7 +203,7 @@ void RunRecorder::epoch_done(const EpochReport& report) {
   note_feed(report);
   if (events_) write_events(report);
   Json line = {{"event", "epoch"}, {"epoch", report.epoch + 1}, {"step", report.state.step}};
-  for (const auto& [name, value] : numbers_of(report)) line[name] = finite(value);
+  for (const auto& [tag, value] : epoch_tags(report)) line[tag] = json_number(value);
   line["val_samples"] = report.validation.samples;
   line["val_skipped"] = report.validation.skipped;
   write_line(line);
@@ -250,7 +232,7 @@ void RunRecorder::note_feed(const EpochReport& report) {
 
 void RunRecorder::write_events(const EpochReport& report) {
   const auto step = static_cast<std::int64_t>(report.state.step);
-  for (const auto& [name, value] : numbers_of(report)) events_->add_scalar(name, step, value);
+  for (const auto& [tag, value] : epoch_tags(report)) events_->add_scalar(tag, step, value);
   constexpr std::size_t kMostClasses = 100;  // a picture for every epoch
   if (!report.validation.confusion.empty() && class_names_.size() <= kMostClasses) {
     const Image picture = confusion_matrix(report.validation.confusion, class_names_, {});

@@ -4,31 +4,13 @@
 #include <fmt/format.h>
 
 #include "stoker/core/atomic_file.h"
+#include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/report/html_page.h"
 
 namespace stoker {
-namespace {
-
-std::string header(std::int64_t top_k) {
-  return fmt::format(
-      "epoch,step,lr,train_loss,train_top1,val_loss,val_top1,val_top{},val_macro_f1,val_ece,"
-      "seconds,"
-      "val_seconds,samples_per_second,wait_share,val_samples",
-      top_k);
-}
-
-std::string row(const EpochReport& r) {
-  const MetricsResult& v = r.validation;
-  return fmt::format(
-      "{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.3f},{:.3f},{:.0f},{:.4f},{}",
-      r.epoch + 1, r.state.step, r.rate, r.train_loss, r.train_top1, v.loss, v.top1, v.top_k,
-      v.macro_f1, v.calibration_error, r.seconds, r.validation_seconds, r.samples_per_second,
-      r.wait_share, v.samples);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string epoch_label(std::uint32_t epoch, std::uint32_t epochs) {
   const std::string total = std::to_string(epochs);
@@ -46,7 +28,7 @@ TrainReporter::TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subj
     : folder_(folder),
       checkpoints_(checkpoints),
       subject_(std::move(subject)),
-      table_(folder.path() / "results.csv", header(subject_.top_k)) {}
+      table_(folder.path() / "results.csv", results_header(subject_.top_k)) {}
 
 void TrainReporter::diverged(const State& state, const std::string& how) {
   folder_.say(fmt::format("diverged   step {}: {}", state.step, how));
@@ -55,15 +37,15 @@ void TrainReporter::diverged(const State& state, const std::string& how) {
 void TrainReporter::epoch_done(const EpochReport& report) {
   const MetricsResult& v = report.validation;
   folder_.say(fmt::format(
-      "{}  loss {:.4f}  top-1 {:.2f} %   val loss {:.4f}  top-1 {:.2f} %{}   {:.1f} s, {:.0f} "
-      "samples/s, waited {:.1f} %{}",
-      epoch_label(report.epoch, subject_.epochs), report.train_loss, 100 * report.train_top1,
-      v.loss, 100 * v.top1, report.is_best ? " *" : "  ", report.seconds, report.samples_per_second,
-      100 * report.wait_share, pace_text(report.ranks)));
+      "{}  {}  {}   val {}  {}{}   {:.1f} s, {:.0f} samples/s, waited {:.1f} %{}",
+      epoch_label(report.epoch, subject_.epochs), labelled(metric_name::kLoss, report.train_loss),
+      labelled(metric_name::kTop1, report.train_top1), labelled(metric_name::kLoss, v.loss),
+      labelled(metric_name::kTop1, v.top1), report.is_best ? " *" : "  ", report.seconds,
+      report.samples_per_second, 100 * report.wait_share, pace_text(report.ranks)));
   note_results(report);
   is_over_ = report.is_last;
   if (is_over_ || saving_.is_due()) write_results();
-  table_.add(report.epoch, row(report));
+  table_.add(report.epoch, results_row(report));
   tell_faults(report);
 }
 

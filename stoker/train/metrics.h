@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "stoker/core/metrics_result.h"
+
 namespace stoker {
 
 inline constexpr std::int64_t kMaxClasses = 1 << 20;
@@ -18,33 +20,6 @@ struct MetricsOptions {
   std::int64_t classes = 0;
   std::int64_t top_k = 5;  // 1 or more; may exceed the number of classes
   std::int64_t bins = 15;  // of the calibration error, equally wide, (low, high]
-};
-
-// Where a class neither occurs nor is predicted, all three are NaN and the macro averages leave it
-// out; else what would be 0 / 0 is 0. So scikit-learn has it by default.
-struct ClassMetrics {
-  std::int64_t support = 0;    // samples of this class
-  std::int64_t predicted = 0;  // samples taken for this class
-  double precision = 0;
-  double recall = 0;
-  double f1 = 0;
-};
-
-// Shares are in [0, 1]; all numbers are NaN where there was no sample.
-struct MetricsResult {
-  std::int64_t samples = 0;
-  std::int64_t skipped = 0;             // could not be made: in no figure (evaluate.h)
-  std::int64_t without_prediction = 0;  // a probability was NaN or infinite
-  double loss = 0;                      // mean
-  double top1 = 0;
-  double top_k = 0;
-  double calibration_error = 0;  // over the samples with a prediction
-  double macro_precision = 0;
-  double macro_recall = 0;
-  double macro_f1 = 0;
-  std::vector<ClassMetrics> classes;
-  // Samples of class i taken for class j, at i * classes + j. Empty above kMaxConfusionClasses.
-  std::vector<std::int64_t> confusion;
 };
 
 class Metrics {

@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "stoker/core/metrics_result.h"
 #include "stoker/distributed/gradients.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/feed_stats.h"
-#include "stoker/train/metrics.h"
 #include "stoker/train/state.h"
 
 namespace stoker {
@@ -45,16 +45,9 @@ struct StepTimes {
   double step = 0;  // of the optimiser, with clipping
 };
 
-struct EpochReport {
+struct EpochReport : EpochNumbers {
   const State& state;
-  std::uint32_t epoch = 0;
-  double rate = 0;  // of the epoch's last step
-  double train_loss = 0, train_top1 = 0;
-  MetricsResult validation;
   bool is_best = false, is_last = false;
-  // Of the training phase; what a resumed run did before does not count.
-  double seconds = 0, samples_per_second = 0, wait_share = 0;
-  double validation_seconds = 0;
   double features_seconds = 0;  // before this epoch, making features that are kept
   StepTimes times = {};
   std::optional<RankTimes> ranks = {};

@@ -446,17 +446,17 @@ void Trainer::validate_epoch(EpochReport& report) {
 void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
   const auto samples = static_cast<double>(state_.sums.samples);
   EpochReport report{
-      .state = state_,
-      .epoch = epoch,
-      .rate = rate_,
-      .train_loss = state_.sums.loss.item<double>() / samples,
-      .train_top1 = static_cast<double>(state_.sums.right.item<std::int64_t>()) / samples,
-      .validation = {},
-      .seconds = clock.seconds(),
-      .wait_share = clock.wait_share(),
-      .features_seconds = std::exchange(features_seconds_, 0),
-      .times = times_,
-      .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times())};
+      {.epoch = epoch,
+       .step = state_.step,
+       .rate = rate_,
+       .train_loss = state_.sums.loss.item<double>() / samples,
+       .train_top1 = static_cast<double>(state_.sums.right.item<std::int64_t>()) / samples,
+       .seconds = clock.seconds(),
+       .wait_share = clock.wait_share()},
+      state_};
+  report.features_seconds = std::exchange(features_seconds_, 0);
+  report.times = times_;
+  if (sync_ != nullptr) report.ranks = sync_->times();
   if (clock.batches != nullptr) {
     report.feed = clock.batches->feed_stats();
     report.faults = clock.batches->faults();

@@ -1,6 +1,4 @@
 // `stoker eval`: how well a trained model does on labelled data.
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
@@ -8,6 +6,7 @@
 #include "stoker/cli/progress.h"
 #include "stoker/cli/top_losses.h"
 #include "stoker/core/error.h"
+#include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/run/json_text.h"
@@ -22,32 +21,27 @@ struct EvalFlags {
   bool json = false;
 };
 
-// JSON has no NaN: what is not defined is null.
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-}
-
 void print_json(const ModelAndData& opened, const MetricsResult& result) {
   const auto& names = opened.loaded.card.class_names;
   nlohmann::ordered_json json;
-  json["top1"] = number(result.top1);
-  json[fmt::format("top{}", opened.options.top_k)] = number(result.top_k);
-  json["loss"] = number(result.loss);
+  const auto add = [&](MetricOutput part) {
+    for (const auto& [name, value] : metric_values(result, opened.options.top_k, part)) {
+      json[name] = json_number(value);
+    }
+  };
+  add(&MetricPlaces::eval_head);
   json["samples"] = result.samples;
   json["skipped"] = result.skipped;  // could not be read
   json["split"] = opened.part;
-  json["ece"] = number(result.calibration_error);
-  json["macro_precision"] = number(result.macro_precision);
-  json["macro_recall"] = number(result.macro_recall);
-  json["macro_f1"] = number(result.macro_f1);
+  add(&MetricPlaces::eval);
   json["model"] = opened.loaded.card.architecture;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ClassMetrics& c = result.classes[i];
     json["classes"].push_back({{"name", names[i]},
                                {"support", c.support},
-                               {"precision", number(c.precision)},
-                               {"recall", number(c.recall)},
-                               {"f1", number(c.f1)}});
+                               {"precision", json_number(c.precision)},
+                               {"recall", json_number(c.recall)},
+                               {"f1", json_number(c.f1)}});
   }
   json["confusion"] = result.confusion;
   fmt::print("{}\n", json_text(json));
@@ -64,11 +58,7 @@ void print_text(const ModelAndData& opened, const MetricsResult& result) {
   fmt::print("model      {}, {}\n", card.architecture, opened.device);
   fmt::print("data       {}\n", opened.part);
   fmt::print("samples    {}\n", samples_text(result));
-  fmt::print("loss       {:.4f}\n", result.loss);
-  fmt::print("top-1      {:.2f} %\n", 100 * result.top1);
-  fmt::print("top-{}      {:.2f} %\n", opened.options.top_k, 100 * result.top_k);
-  fmt::print("macro F1   {:.4f}\n", result.macro_f1);
-  fmt::print("ECE        {:.4f}\n\n", result.calibration_error);
+  fmt::print("{}\n", metric_lines(result, opened.options.top_k));
   fmt::print("{:>9}  {:>6}  {:>6}  {:>8}  class\n", "precision", "recall", "F1", "samples");
   for (std::size_t i = 0; i < card.class_names.size(); ++i) {
     const ClassMetrics& c = result.classes[i];

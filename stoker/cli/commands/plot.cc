@@ -7,6 +7,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/core/error.h"
+#include "stoker/core/metric_list.h"
 #include "stoker/core/suggest.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
@@ -20,8 +21,8 @@ namespace fs = std::filesystem;
 struct PlotFlags {
   std::vector<std::string> files;
   std::vector<std::string> names;
-  std::string x = "epoch";
-  std::vector<std::string> y = {"val_top1"};
+  std::string x = column_name::kEpoch;
+  std::vector<std::string> y = {column_name::kValTop1};
   std::string title, output = "plot.png";
   bool log2 = false;
 };
