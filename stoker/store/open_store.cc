@@ -6,6 +6,7 @@
 #include "stoker/store/aws.h"
 #include "stoker/store/http_store.h"
 #include "stoker/store/local_store.h"
+#include "stoker/store/s3_store.h"
 #include "stoker/store/url.h"
 
 namespace stoker {
@@ -16,7 +17,7 @@ std::shared_ptr<const Store> open_store(const std::string& where, const StoreOpt
   if (!is_url(where)) return std::make_shared<LocalStore>(where);
   const std::string scheme = parse_url(where).scheme;
   if (scheme == "s3") {
-    return std::make_shared<HttpStore>(where, aws_settings(options.environment), options.retry);
+    return std::make_shared<S3Store>(where, aws_settings(options.environment), options.retry);
   }
   if (scheme == "http" || scheme == "https") {
     return std::make_shared<HttpStore>(where, options.retry);
