@@ -61,13 +61,15 @@ void AutogradModel::freeze(std::size_t count) {
   }
 }
 
-at::Tensor AutogradModel::feature_map(const at::Tensor& x, bool training) const {
-  const at::AutoGradMode grad(training);
+at::Tensor AutogradModel::feature_map(const at::Tensor& x, const StageContext& context) const {
+  const at::AutoGradMode grad(context.training);
   at::Tensor a = x;
   for (std::size_t stage = 0; stage < body_stages(); ++stage) {
-    const bool learns = training && stage >= frozen();
+    const bool learns = context.training && stage >= frozen();
     const at::AutoGradMode stage_grad(learns);
-    a = run_stage(stage, a, learns || (training && trains_frozen_norms()));
+    StageContext of_stage{.training = learns || (context.training && trains_frozen_norms())};
+    if (learns) of_stage.draw_key = context.draw_key;
+    a = run_stage(stage, a, of_stage);
   }
   return a;
 }
@@ -86,7 +88,7 @@ at::Tensor AutogradModel::forward(const at::Tensor& x) const { return forward_he
 at::Tensor AutogradModel::features(const at::Tensor& x) const {
   const at::NoGradGuard no_grad;
   const Autocast autocast(device(), precision());
-  return pooled(feature_map(prepared(x), false)).to(at::kFloat);
+  return pooled(feature_map(prepared(x), {})).to(at::kFloat);
 }
 
 at::Tensor AutogradModel::forward_head(const at::Tensor& features) const {
@@ -102,7 +104,7 @@ Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& label
   {
     const at::AutoGradMode grad(true);
     const Autocast autocast(device(), precision());
-    features = pooled(feature_map(prepared(x), true));
+    features = pooled(feature_map(prepared(x), {.training = true, .draw_key = options.draw}));
   }
   return backward_head(features, labels, options);
 }
@@ -140,7 +142,7 @@ at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor
   {
     const at::NoGradGuard no_grad;
     const Autocast autocast(device(), precision());
-    map = feature_map(prepared(x), false).to(at::kFloat).contiguous();
+    map = feature_map(prepared(x), {}).to(at::kFloat).contiguous();
   }
   const at::AutoGradMode grad(true);
   map.requires_grad_(true);

@@ -26,7 +26,7 @@ class AutogradModel : public Model {
   // Tensors lie on the model's device, in the order sample, row, column, channel.
   [[nodiscard]] virtual std::size_t body_stages() const = 0;  // all but the head
   [[nodiscard]] virtual at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
-                                             bool training) const = 0;
+                                             const StageContext& context) const = 0;
   // What the head sees of the last of them: (samples, features).
   [[nodiscard]] virtual at::Tensor pooled(const at::Tensor& x) const = 0;
   [[nodiscard]] virtual const Linear& head() const = 0;
@@ -39,7 +39,7 @@ class AutogradModel : public Model {
  private:
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
   // What the last stage of the body gives.
-  [[nodiscard]] at::Tensor feature_map(const at::Tensor& x, bool training) const;
+  [[nodiscard]] at::Tensor feature_map(const at::Tensor& x, const StageContext& context) const;
   [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
                                         const std::optional<DrawKey>& draw) const;
   void check_features(const at::Tensor& features) const;

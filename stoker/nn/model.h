@@ -54,6 +54,12 @@ struct DrawKey {
   std::uint32_t place_step = 1;   // from one given sample to the next
 };
 
+// How one pass runs the layers of a stage.
+struct StageContext {
+  bool training = false;                 // batch norms use and note the batch's statistics
+  std::optional<DrawKey> draw_key = {};  // for layers that draw at random; off without it
+};
+
 struct LossOptions {
   LossKind kind = LossKind::kCrossEntropy;
   double smoothing = 0;  // this share of the target is spread evenly over all classes

@@ -66,7 +66,8 @@ BatchNorm::BatchNorm(std::int64_t channels)
 
 void BatchNorm::count_batches() { batches = at::zeros({}, at::kLong); }
 
-at::Tensor BatchNorm::operator()(const at::Tensor& x, bool training) const {
+at::Tensor BatchNorm::operator()(const at::Tensor& x, const StageContext& context) const {
+  const bool training = context.training;
   if (training && batches.defined()) batches.add_(1);
   if (training && SharedStatistics::active()) {
     return normalised_by_all_ranks(

@@ -46,7 +46,7 @@ struct BatchNorm {
   void count_batches();
   // In training, normalises by the batch and moves the running statistics; Error where a channel
   // has a single value.
-  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, bool training) const;
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void append_buffers(const std::string& name, std::vector<NamedTensor>& out) const;
   void to(const at::Device& device);

@@ -33,9 +33,9 @@ TEST(Dropped, IsAFunctionOfSeedBatchAndPlace) {
 
 TEST(BatchNorm, CannotLearnFromOneValueAChannel) {
   const BatchNorm norm(3);
-  EXPECT_THROW(static_cast<void>(norm(at::rand({1, 3, 1, 1}), true)), Error);
-  EXPECT_NO_THROW(static_cast<void>(norm(at::rand({1, 3, 1, 1}), false)));
-  EXPECT_NO_THROW(static_cast<void>(norm(at::rand({2, 3, 1, 1}), true)));
+  EXPECT_THROW(static_cast<void>(norm(at::rand({1, 3, 1, 1}), {.training = true})), Error);
+  EXPECT_NO_THROW(static_cast<void>(norm(at::rand({1, 3, 1, 1}), {})));
+  EXPECT_NO_THROW(static_cast<void>(norm(at::rand({2, 3, 1, 1}), {.training = true})));
   EXPECT_TRUE(norm.running_variance.isfinite().all().item<bool>());
 }
 
@@ -46,7 +46,7 @@ TEST(BatchNorm, CountsBatchesOnlyInTrainingAndIfAsked) {
   EXPECT_EQ(buffers.size(), 2U);
   norm.count_batches();
   for (const bool training : {true, false, true}) {
-    static_cast<void>(norm(at::rand({2, 3, 4, 4}), training));
+    static_cast<void>(norm(at::rand({2, 3, 4, 4}), {.training = training}));
   }
   norm.append_buffers("n", buffers);
   EXPECT_EQ(buffers.back().name, "n.num_batches_tracked");

@@ -45,8 +45,8 @@ ConvNorm::ConvNorm(std::string convolution_name, std::string norm_name, const Co
   norm_.count_batches();
 }
 
-at::Tensor ConvNorm::operator()(const at::Tensor& x, bool training) const {
-  return rectified(norm_(convolution_(x), training), rectifier_);
+at::Tensor ConvNorm::operator()(const at::Tensor& x, const StageContext& context) const {
+  return rectified(norm_(convolution_(x), context), rectifier_);
 }
 
 std::int64_t ConvNorm::multiply_adds(PictureSize& size) const {
@@ -70,10 +70,10 @@ void ConvNorm::to(const at::Device& device) {
   norm_.to(device);
 }
 
-at::Tensor ResidualBlock::operator()(const at::Tensor& x, bool training) const {
+at::Tensor ResidualBlock::operator()(const at::Tensor& x, const StageContext& context) const {
   at::Tensor a = x;
-  for (const ConvNorm& layer : path) a = layer(a, training);
-  if (adds_input) a.add_(projection ? (*projection)(x, training) : x);
+  for (const ConvNorm& layer : path) a = layer(a, context);
+  if (adds_input) a.add_(projection ? (*projection)(x, context) : x);
   return rectified(a, rectifier);
 }
 

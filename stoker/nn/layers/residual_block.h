@@ -40,7 +40,7 @@ class ConvNorm {
   ConvNorm(std::string convolution_name, std::string norm_name, const ConvNormShape& shape,
            LayerSeed& seed);
 
-  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, bool training) const;
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   // Of one sample; `size` becomes that of the output.
   [[nodiscard]] std::int64_t multiply_adds(PictureSize& size) const;
   void append_to(ModelStage& stage) const;
@@ -63,7 +63,7 @@ struct ResidualBlock {
   std::optional<ConvNorm> projection = {};  // of what is added
   Rectifier rectifier = Rectifier::kNone;
 
-  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, bool training) const;
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   [[nodiscard]] std::int64_t multiply_adds(PictureSize& size) const;
   void append_to(ModelStage& stage) const;
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const;

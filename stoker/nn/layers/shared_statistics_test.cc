@@ -42,7 +42,7 @@ struct Outcome {
 Outcome outcome_of(const at::Tensor& x, const at::Tensor& slopes) {
   BatchNorm norm(3);
   const at::Tensor leaf = x.detach().clone().requires_grad_(true);
-  const at::Tensor y = norm(leaf, true);
+  const at::Tensor y = norm(leaf, {.training = true});
   (y * slopes).sum().backward();
   return {y.detach(),       leaf.grad(),       norm.weight.grad(),
           norm.bias.grad(), norm.running_mean, norm.running_variance};
@@ -55,7 +55,7 @@ TEST(SharedStatistics, TheBackwardPassMayRunInAnotherThread) {
   const Outcome here = outcome_of(x, slopes);
   BatchNorm norm(3);
   const at::Tensor leaf = x.detach().clone().requires_grad_(true);
-  const at::Tensor y = norm(leaf, true);
+  const at::Tensor y = norm(leaf, {.training = true});
   std::jthread([&] { (y * slopes).sum().backward(); }).join();
   EXPECT_TRUE(at::equal(leaf.grad(), here.x_slope));
 }

@@ -59,11 +59,12 @@ std::int64_t Cnn::multiply_adds() const {
   return sum;
 }
 
-at::Tensor Cnn::run_stage(std::size_t stage, const at::Tensor& x, bool training) const {
+at::Tensor Cnn::run_stage(std::size_t stage, const at::Tensor& x,
+                          const StageContext& context) const {
   at::Tensor a = stages_[stage].convolution(x);
   // Halved first: what follows has a quarter of the work.
   if (stage + 1 < stages_.size()) a = at::max_pool2d(a, 2);
-  return at::relu(stages_[stage].norm(a, training));
+  return at::relu(stages_[stage].norm(a, context));
 }
 
 at::Tensor Cnn::pooled(const at::Tensor& x) const {

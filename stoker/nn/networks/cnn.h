@@ -23,7 +23,7 @@ class Cnn final : public AutogradModel {
   void move_tensors(const at::Device& device) override;
   [[nodiscard]] std::size_t body_stages() const override { return stages_.size(); }
   [[nodiscard]] at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
-                                     bool training) const override;
+                                     const StageContext& context) const override;
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return head_; }
   OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;

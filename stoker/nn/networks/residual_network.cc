@@ -36,9 +36,10 @@ std::vector<ModelStage> ResidualNetwork::stages() const {
   return all;
 }
 
-at::Tensor ResidualNetwork::run_stage(std::size_t stage, const at::Tensor& x, bool training) const {
+at::Tensor ResidualNetwork::run_stage(std::size_t stage, const at::Tensor& x,
+                                      const StageContext& context) const {
   at::Tensor a = x;
-  for (const ResidualBlock& block : parts_.body[stage].blocks) a = block(a, training);
+  for (const ResidualBlock& block : parts_.body[stage].blocks) a = block(a, context);
   if (!parts_.body[stage].halves_after) return a;
   return at::max_pool2d(a, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
 }

@@ -36,7 +36,7 @@ class ResidualNetwork final : public AutogradModel {
   void move_tensors(const at::Device& device) override;
   [[nodiscard]] std::size_t body_stages() const override { return parts_.body.size(); }
   [[nodiscard]] at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
-                                     bool training) const override;
+                                     const StageContext& context) const override;
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return parts_.head; }
   [[nodiscard]] double dropout() const override { return parts_.dropout; }
