@@ -17,7 +17,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
 #include "stoker/nn/networks/registry.h"
-#include "stoker/train/step_sync.h"
+#include "stoker/train/rank_sync.h"
 
 namespace stoker {
 namespace {
@@ -54,37 +54,39 @@ class Steps {
 
   void make_one() {
     const bool sums = setting_.reduce != "none";
-    EpochSums own = state_.empty_sums();
     const auto start = Clock::now();
     sync_.begin_step();
-    if (sums) sync_.start_beat(false, 0);
+    if (sums) sync_.start_beat({}, 0);
     Model::Pass pass;
     const LossOptions loss{.weight = 1.0 / group_.ranks(), .forward_done = [&] {
                              forward_ = std::chrono::duration<double>(Clock::now() - start).count();
                              if (sums) sync_.begin_gradients();
                            }};
     sync_.pass([&] { pass = state_.model->backward(pictures_, labels_, loss); });
+    EpochSums& own = sync_.sums();
     own.loss.add_(pass.loss, static_cast<double>(setting_.batch));
+    own.samples += static_cast<std::uint64_t>(setting_.batch);
+    const auto samples = own.samples * static_cast<std::uint64_t>(group_.ranks());
     if (sums) {
       sync_.finish_gradients();
-      sync_.start_sums(own, 1.0 / group_.ranks());
+      sync_.start_sums(samples);
     }
     state_.optimiser.step(0.01);
-    if (sums) sync_.finish_sums(state_.sums);
+    if (sums) sync_.finish_sums(samples);
   }
 
   [[nodiscard]] std::string measured() {
     std::vector<double> seconds;
     ReductionTimes before;
     for (int step = -kWarmUp; step < setting_.steps; ++step) {
-      if (step == 0) before = sync_.times().reduction;
+      if (step == 0) before = sync_.times()->reduction;
       const auto start = Clock::now();
       make_one();
       const std::chrono::duration<double> took = Clock::now() - start;
       if (step >= 0) seconds.push_back(took.count());
     }
     std::ranges::nth_element(seconds, seconds.begin() + setting_.steps / 2);
-    const ReductionTimes after = sync_.times().reduction;
+    const ReductionTimes after = sync_.times()->reduction;
     const double steps = setting_.steps;
     std::vector<std::string> buckets;
     for (const BucketTimes& bucket : sync_.last_buckets()) {
@@ -103,7 +105,7 @@ class Steps {
   Group& group_;
   Setting setting_;
   State state_;
-  StepSync sync_;
+  RankSync sync_;
   at::Tensor pictures_, labels_;
   double forward_ = 0;  // seconds, of the step made last
 };

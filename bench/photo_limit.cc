@@ -38,13 +38,13 @@ double bare(const Source& source, const FeedOptions& options) {
   std::vector<std::jthread> threads;
   for (int w = 0; w < options.workers; ++w) {
     threads.emplace_back([&, w] {
-      SampleMaker maker({.source = source,
-                         .policy = policy(),
-                         .shape = shape,
-                         .pixel_type = options.pixel_type,
-                         .normalisation = options.normalisation,
-                         .framing = options.framing,
-                         .seed = options.seed});
+      detail::SampleMaker maker({.source = source,
+                                 .policy = policy(),
+                                 .shape = shape,
+                                 .pixel_type = options.pixel_type,
+                                 .normalisation = options.normalisation,
+                                 .framing = options.framing,
+                                 .seed = options.seed});
       std::vector<float> floats(shape.bytes());
       for (std::uint64_t i = static_cast<std::uint64_t>(w); i < source.size();
            i += static_cast<std::uint64_t>(options.workers)) {

@@ -14,7 +14,7 @@ void finetune(const char* data, const char* weights, const char* output) {
   settings.model = "resnet18";
   settings.pretrained = weights;
   settings.recipe = "plates-fast";  // sets what is not set here
-  settings.train.epochs = 1;
+  settings.train.feed.epochs = 1;
   settings.output = output;
   settings.experiment = "finetuned";
   stoker::train(settings, {.epoch = [](const stoker::TrainEpoch& epoch) {

@@ -14,8 +14,8 @@ int train(const char* data, const char* output) {
   settings.data = data;
   settings.model = "cnn:small";
   settings.policy = "resize(32,32),hflip(0.5)";
-  settings.train.epochs = 4;
-  settings.train.batch_size = 8;
+  settings.train.feed.epochs = 4;
+  settings.train.feed.batch_size = 8;
   settings.output = output;
   settings.experiment = "example";
   settings.resume = "auto";  // where the run is there, it continues

@@ -52,8 +52,8 @@ Group::Group(const Launch& launch, const GroupOptions& options)
       patience_(std::clamp(options.timeout / 5, kLeastPatience, kMostPatience)),
       operation_(std::max(options.timeout - patience_ - kMargin, kLeastPatience)),
       address_(options.interface.empty()
-                   ? address_towards(launch_.master_address, launch_.master_port)
-                   : address_of_interface(options.interface)),
+                   ? detail::address_towards(launch_.master_address, launch_.master_port)
+                   : detail::address_of_interface(options.interface)),
       names_(static_cast<std::size_t>(launch.ranks)),
       handles_(std::make_unique<Handles>()) {
   // A rank that writes to one that has died must get an error, not die too.
@@ -67,7 +67,7 @@ Group::Group(const Launch& launch, const GroupOptions& options)
   } catch (const std::exception& error) {
     const std::string reason = reason_of(error);
     throw GroupError({.what = fmt::format("rank {} of {} ({}, {}) did not meet the others at {}:{}",
-                                          rank(), ranks(), host_name(), address_,
+                                          rank(), ranks(), detail::host_name(), address_,
                                           launch_.master_address, launch_.master_port),
                       .expected = fmt::format("{} ranks, from {}", ranks(), launch_.launcher),
                       .found = handles_->store ? verdict("") + "; c10d says: " + reason : reason});
@@ -77,19 +77,19 @@ Group::Group(const Launch& launch, const GroupOptions& options)
 Group::~Group() = default;
 
 void Group::connect() {
-  handles_->store = meet(launch_, address_, operation_);
-  handles_->store->set(about_key(rank()),
-                       fmt::format("{}, {}\n{}", host_name(), address_, own_cpus_text()));
+  handles_->store = detail::meet(launch_, address_, operation_);
+  handles_->store->set(about_key(rank()), fmt::format("{}, {}\n{}", detail::host_name(), address_,
+                                                      detail::own_cpus_text()));
   handles_->ranks = new_process_group("ranks");
   learn_about_others();
 }
 
 c10::intrusive_ptr<c10d::ProcessGroup> Group::new_process_group(const char* name) {
-  const std::set<int> before = tcp_connections(launch_.master_port);
-  auto made = make_process_group(
+  const std::set<int> before = detail::tcp_connections(launch_.master_port);
+  auto made = detail::make_process_group(
       handles_->store, launch_,
       {.timeout = operation_, .address = address_, .device = device_, .name = name});
-  std::ranges::set_difference(tcp_connections(launch_.master_port), before,
+  std::ranges::set_difference(detail::tcp_connections(launch_.master_port), before,
                               std::inserter(connections_, connections_.end()));
   return made;
 }
@@ -107,7 +107,7 @@ void Group::learn_about_others() {
     names_[static_cast<std::size_t>(other)] = about.substr(0, line_end);
     cpus.push_back(about.substr(line_end + 1));
   }
-  if (!launch_.own_cpus) launch_.cpu_share = cpu_share(cpus, rank());
+  if (!launch_.own_cpus) launch_.cpu_share = detail::cpu_share(cpus, rank());
 }
 
 std::string Group::name_of(int rank) const {
@@ -179,11 +179,11 @@ std::string Group::share_text(const std::string& name, const std::string& rank_0
 std::string Group::verdict(const std::string& own_error) {
   // A rank sees only that its neighbours in a sum are gone. So the end of ours ends theirs, and all
   // know within milliseconds.
-  shut_down(connections_);
+  detail::shut_down(connections_);
   const bool keeps_store = rank() == 0 && !launch_.agent_keeps_store;
-  const FaultReport report =
-      exchange_fault_reports(handles_->store, rank(), ranks(), own_error,
-                             {patience_, keeps_store ? operation_ : patience_});
+  const detail::FaultReport report =
+      detail::exchange_fault_reports(handles_->store, rank(), ranks(), own_error,
+                                     {patience_, keeps_store ? operation_ : patience_});
   std::vector<std::string> lines;
   for (const auto& [other, text] : report.failed) {
     lines.push_back(fmt::format("{} failed: {}", name_of(other), text));

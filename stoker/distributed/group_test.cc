@@ -115,7 +115,7 @@ TEST(Group, AnAttemptDoesNotMixWithEarlierOnes) {
       threads.emplace_back([&, rank] {
         std::this_thread::sleep_for(std::chrono::milliseconds(30 * ((rank + attempt) % 3)));
         found[static_cast<std::size_t>(rank)] =
-            agree_on_attempt(store, rank, 3, std::chrono::seconds(10));
+            detail::agree_on_attempt(store, rank, 3, std::chrono::seconds(10));
       });
     }
     threads.clear();
@@ -128,21 +128,22 @@ TEST(Group, AnAttemptDoesNotMixWithEarlierOnes) {
 
 TEST(Network, ListensOnlyWhereItWasTold) {
   const int port = test::free_port();
-  const int listener = listen_at("127.0.0.1", static_cast<std::uint16_t>(port));
+  const int listener = detail::listen_at("127.0.0.1", static_cast<std::uint16_t>(port));
   sockaddr_in bound{};
   socklen_t length = sizeof bound;
   ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &length), 0);
   EXPECT_EQ(ntohl(bound.sin_addr.s_addr), INADDR_LOOPBACK);
-  EXPECT_THROW(static_cast<void>(listen_at("127.0.0.1", static_cast<std::uint16_t>(port))), Error);
+  EXPECT_THROW(static_cast<void>(detail::listen_at("127.0.0.1", static_cast<std::uint16_t>(port))),
+               Error);
   ::close(listener);
-  EXPECT_THROW(static_cast<void>(listen_at("192.0.2.1", 1)), Error);  // not this machine's
+  EXPECT_THROW(static_cast<void>(detail::listen_at("192.0.2.1", 1)), Error);  // not this machine's
 }
 
 TEST(Network, AddressesOfThisMachine) {
-  EXPECT_EQ(address_towards("127.0.0.1", 1), "127.0.0.1");
-  EXPECT_EQ(address_of_interface("lo"), "127.0.0.1");
-  EXPECT_THROW(static_cast<void>(address_of_interface("none0")), Error);
-  EXPECT_THROW(static_cast<void>(address_towards("no.such.host.invalid", 1)), Error);
+  EXPECT_EQ(detail::address_towards("127.0.0.1", 1), "127.0.0.1");
+  EXPECT_EQ(detail::address_of_interface("lo"), "127.0.0.1");
+  EXPECT_THROW(static_cast<void>(detail::address_of_interface("none0")), Error);
+  EXPECT_THROW(static_cast<void>(detail::address_towards("no.such.host.invalid", 1)), Error);
 }
 
 }  // namespace

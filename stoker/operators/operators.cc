@@ -13,7 +13,7 @@
 #include "stoker/kernels/sobel/sobel.h"
 #include "stoker/operators/detail/run_operators.h"
 
-namespace stoker::operators {
+namespace stoker::detail {
 namespace {
 
 struct CpuBackend {
@@ -92,4 +92,4 @@ STABLE_TORCH_LIBRARY_IMPL(stoker, Meta, library) {
   library.impl("gram", TORCH_BOX(&gram_shape));
 }
 
-}  // namespace stoker::operators
+}  // namespace stoker::detail

@@ -11,7 +11,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-namespace stoker::operators {
+namespace stoker::detail {
 namespace {
 
 at::Tensor correlation(const at::Tensor& image, const at::Tensor& kernel) {
@@ -68,4 +68,4 @@ TORCH_LIBRARY_IMPL(stoker, Autograd, library) {
   library.impl("correlation", &correlation_autograd);
 }
 
-}  // namespace stoker::operators
+}  // namespace stoker::detail

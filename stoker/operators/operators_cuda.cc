@@ -7,7 +7,7 @@
 #include "stoker/cuda/launch.h"
 #include "stoker/operators/detail/run_operators.h"
 
-namespace stoker::operators {
+namespace stoker::detail {
 namespace {
 
 struct CudaBackend {
@@ -51,4 +51,4 @@ STABLE_TORCH_LIBRARY_IMPL(stoker, CUDA, library) {
   library.impl("gram", TORCH_BOX(&run_gram<CudaBackend>));
 }
 
-}  // namespace stoker::operators
+}  // namespace stoker::detail

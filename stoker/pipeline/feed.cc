@@ -13,10 +13,10 @@
 
 #include "stoker/core/cpu_budget.h"
 #include "stoker/data/order/sampler.h"
+#include "stoker/pipeline/detail/isolated_workers.h"
 #include "stoker/pipeline/detail/jobs.h"
 #include "stoker/pipeline/detail/sample_maker.h"
 #include "stoker/pipeline/fault_list.h"
-#include "stoker/pipeline/isolated_workers.h"
 #include "stoker/pipeline/ring.h"
 #include "stoker/pipeline/telemetry.h"
 #include "stoker/pipeline/watchdog.h"
@@ -91,8 +91,8 @@ class Feed::Impl {
 
  private:
   class Worker;
-  [[nodiscard]] Work work();
-  [[nodiscard]] SampleRecipe recipe() const;
+  [[nodiscard]] detail::Work work();
+  [[nodiscard]] detail::SampleRecipe recipe() const;
   void start_threads();
   void stop() noexcept;
 
@@ -106,7 +106,7 @@ class Feed::Impl {
   std::vector<WorkerActivity> activities_;
   Faults faults_;
   std::vector<std::jthread> threads_;
-  std::unique_ptr<IsolatedWorkers> processes_;
+  std::unique_ptr<detail::IsolatedWorkers> processes_;
   std::unique_ptr<Watchdog> watchdog_;
 
   // The reader's.
@@ -144,14 +144,14 @@ class Feed::Impl::Worker {
   }
 
  private:
-  void prefetch(const Job& job) {
+  void prefetch(const detail::Job& job) {
     if (job.run.count == 0) return;
     feed_.source_->prefetch(job.index);
     feed_.ring_->prefetch(job.run, job.place);
   }
 
   // With its sample, or where that cannot be made, with what the user wants then.
-  void fill(Job& job) {
+  void fill(detail::Job& job) {
     std::string reason;
     do {
       reason = try_to_make(job);
@@ -159,7 +159,7 @@ class Feed::Impl::Worker {
   }
 
   // Why it could not be made; empty where it was.
-  std::string try_to_make(const Job& job) {
+  std::string try_to_make(const detail::Job& job) {
     try {
       make(job);
       return {};
@@ -170,12 +170,12 @@ class Feed::Impl::Worker {
     }
   }
 
-  void make(const Job& job) {
+  void make(const detail::Job& job) {
     activity_.begun.store(++begun_, std::memory_order_relaxed);
     activity_.sample.store(job.index, std::memory_order_release);
     const bool timed = times_.time_next();
     const Ring::Place place = feed_.ring_->place(job.run, job.place);
-    StageTimes stages;
+    detail::StageTimes stages;
     *place.label = maker_.make({.index = job.index, .epoch = job.run.epoch, .pixels = place.pixels},
                                timed ? &stages : nullptr);
     *place.index = job.index;
@@ -190,11 +190,11 @@ class Feed::Impl::Worker {
   WorkerTimes& times_;
   WorkerActivity& activity_;
   std::uint64_t begun_ = 0;
-  JobList jobs_;
-  SampleMaker maker_;
+  detail::JobList jobs_;
+  detail::SampleMaker maker_;
 };
 
-Work Feed::Impl::work() {
+detail::Work Feed::Impl::work() {
   return {.source = *source_,
           .order = order_,
           .ring = *ring_,
@@ -202,7 +202,7 @@ Work Feed::Impl::work() {
           .on_error = options_.on_error};
 }
 
-SampleRecipe Feed::Impl::recipe() const {
+detail::SampleRecipe Feed::Impl::recipe() const {
   return {.source = *source_,
           .policy = policy_,
           .shape = shape_,
@@ -229,8 +229,8 @@ Feed::Impl::Impl(std::shared_ptr<const Source> source, Policy policy, const Feed
   threads_.reserve(times_.size());
   try {
     if (options.isolate) {
-      processes_ =
-          std::make_unique<IsolatedWorkers>(work(), recipe(), options_, times_, activities_);
+      processes_ = std::make_unique<detail::IsolatedWorkers>(work(), recipe(), options_, times_,
+                                                             activities_);
     } else {
       start_threads();
     }

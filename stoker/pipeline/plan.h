@@ -64,6 +64,7 @@ class BatchPlan {
   [[nodiscard]] std::uint64_t passes_per_epoch() const noexcept { return passes_; }
   /// The most samples that this rank has in a batch.
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::uint32_t rank() const noexcept { return options_.rank; }
   [[nodiscard]] std::uint32_t ranks() const noexcept { return options_.ranks; }
   /// Between two neighbouring samples of this rank, in positions.
   [[nodiscard]] std::uint32_t step() const noexcept {

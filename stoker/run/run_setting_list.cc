@@ -45,7 +45,7 @@ Settings data_settings(RunSettings& run) {
         .scope = kRun},
        {.name = "exact-decode",
         .help = "never decode JPEGs at a half, a quarter or an eighth",
-        .place = &run.train.exact_decode},
+        .place = &run.train.feed.framing.exact_decode},
        {.name = "train-samples",
         .help = "train on N random samples, chosen by the seed, or with first:N on the first N; "
                 "0: all",
@@ -57,7 +57,7 @@ Settings data_settings(RunSettings& run) {
       all, "",
       {{.name = "batch-size",
         .help = "samples a batch; auto: tries what suits the machine",
-        .place = auto_text(run.auto_batch_size, run.train.batch_size, kBatchSizes),
+        .place = auto_text(run.auto_batch_size, run.train.feed.batch_size, kBatchSizes),
         .letter = 'b'},
        {.name = "sampler",
         .help = "balanced: pictures of rarer classes come again until all classes are as large",
@@ -66,7 +66,7 @@ Settings data_settings(RunSettings& run) {
        {.name = "batches-per-epoch",
         .help = "random batches of different samples in an epoch; more than the data has make "
                 "several passes over it; 0: all samples once",
-        .place = &run.train.batches_per_epoch}});
+        .place = &run.train.feed.batches_per_epoch}});
   return all;
 }
 
@@ -103,8 +103,8 @@ Settings model_settings(RunSettings& run) {
 Settings training_settings(RunSettings& run) {
   MixOptions& mix = run.train.mix;
   return {
-      {.name = "seed", .help = "all randomness follows from it", .place = &run.train.seed},
-      {.name = "epochs", .help = "how many", .place = &run.train.epochs},
+      {.name = "seed", .help = "all randomness follows from it", .place = &run.train.feed.seed},
+      {.name = "epochs", .help = "how many", .place = &run.train.feed.epochs},
       {.name = "mixup", .help = "alpha of Mixup; 0: none", .place = &mix.mixup_alpha},
       {.name = "cutmix", .help = "alpha of CutMix; 0: none", .place = &mix.cutmix_alpha},
       {.name = "mixup-prob", .help = "share of batches that are mixed", .place = &mix.probability},
@@ -226,7 +226,7 @@ Settings fault_settings(RunSettings& run) {
   return {{.name = "on-error",
            .help = "unreadable sample: stop the run, or skip it: the next one takes its place, and "
                    "in validation none",
-           .place = enum_text(run.train.on_error, kOnError),
+           .place = enum_text(run.train.feed.on_error, kOnError),
            .choices = {kOnError.begin(), kOnError.end()}},
           {.name = "on-divergence",
            .help = "loss not finite, or above 10 times that of the first 50 steps for 200 steps: "
@@ -236,10 +236,10 @@ Settings fault_settings(RunSettings& run) {
            .choices = {kOnDivergence.begin(), kOnDivergence.end()}},
           {.name = "isolate",
            .help = "decode in locked-down processes, for files that are not trusted",
-           .place = &run.train.isolate},
+           .place = &run.train.feed.isolate},
           {.name = "max-errors",
            .help = "with skip: more different samples end the run",
-           .place = &run.train.max_errors,
+           .place = &run.train.feed.max_errors,
            .scope = kRun}};
 }
 

@@ -66,10 +66,10 @@ TEST(RunSettings, WhatDiffersFromTheDefaultsIsGiven) {
 TEST(RunSettings, EveryRecipeFits) {
   for (const Recipe& recipe : recipes()) {
     RunSettings run;
-    run.train.epochs = 3;
+    run.train.feed.epochs = 3;
     GivenSettings given = {"epochs"};
     apply_recipe(settings_of(run), given, recipe.name);
-    EXPECT_EQ(run.train.epochs, 3u) << "what is given wins";
+    EXPECT_EQ(run.train.feed.epochs, 3u) << "what is given wins";
     EXPECT_GT(given.size(), 5u) << recipe.name;
   }
   RunSettings run;

@@ -26,6 +26,8 @@
 #include "stoker/run/torch_errors.h"
 #include "stoker/run/train_reporter.h"
 #include "stoker/run/train_setup.h"
+#include "stoker/train/local_sync.h"
+#include "stoker/train/rank_sync.h"
 #include "stoker/train/share_state.h"
 
 namespace stoker {
@@ -133,16 +135,17 @@ RunFolder open_folder(RunRequest& request) {
   return folder;
 }
 
-// Null where this process trains alone.
-std::unique_ptr<StepSync> make_sync(Group* group, State& state, const RankSettings& ranks) {
-  if (group == nullptr) return nullptr;
+// `group`: null where this process trains alone.
+std::unique_ptr<StepSync> make_sync(Group* group, State& state, const RunSettings& run) {
+  if (group == nullptr) return std::make_unique<LocalSync>(state, run.train.shared_statistics);
+  const RankSettings& ranks = run.ranks;
   share_state(*group, state);
-  const StepSyncOptions options = {
+  const RankSyncOptions options = {
       .reduction = {.kind = ranks.reduce_afterwards ? ReductionKind::kAfterwards
                                                     : ReductionKind::kOverlapped,
                     .bfloat16 = ranks.compress},
       .shared_statistics = ranks.sync_bn};
-  return std::make_unique<StepSync>(*group, state, options);
+  return std::make_unique<RankSync>(*group, state, options);
 }
 
 std::string divergence_text(const State& state, const RunSettings& run) {
@@ -157,7 +160,7 @@ std::string divergence_text(const State& state, const RunSettings& run) {
 
 TrainReporter::Subject subject_of(const RunSettings& run, const TrainSetup& setup) {
   const Model& model = *setup.state.model;
-  return {.epochs = run.train.epochs,
+  return {.epochs = run.train.feed.epochs,
           .top_k = run.train.top_k,
           .card = {.architecture = model.architecture(),
                    .input = model.input(),
@@ -190,7 +193,7 @@ class RecordedRun {
     const auto start = std::chrono::steady_clock::now();
     introduce();
     if (!run_.resume.empty()) restore();
-    recorder_.emplace(folder_, run_.record, run_.train.epochs, setup_.state,
+    recorder_.emplace(folder_, run_.record, run_.train.feed.epochs, setup_.state,
                       setup_.data.train->class_names());
     recorder_->note(facts_of(run_, setup_, identity_));
     recorder_->note_settings(identity_);
@@ -229,10 +232,9 @@ class RecordedRun {
     std::vector<Observer*> all = {&reporter_, &*recorder_};
     all.insert(all.end(), events_.observers.begin(), events_.observers.end());
     Observers observers(std::move(all));
-    const auto sync = make_sync(group_, setup_.state, run_.ranks);
+    const auto sync = make_sync(group_, setup_.state, run_);
     Trainer trainer(
-        setup_.state, setup_.data, run_.train, observers, [&] { return events_.stop(); },
-        sync.get());
+        setup_.state, setup_.data, run_.train, observers, [&] { return events_.stop(); }, *sync);
     return train_and_note_faults(std::move(trainer), reporter_);
   }
 
@@ -353,12 +355,12 @@ RunEnd train_logged(const RunSettings& run, TrainSetup& setup, Group& group, Ran
   log.say(fmt::format("{} of {}, process {}, {}, {}", group.name_of(group.rank()), group.ranks(),
                       ::getpid(), setup.placement.device.device.str(),
                       setup.placement.threads.reason));
-  const auto sync = make_sync(&group, setup.state, run.ranks);
+  const auto sync = make_sync(&group, setup.state, run);
   log.say(
       fmt::format("begins at epoch {}, step {}", setup.state.cursor.epoch + 1, setup.state.step));
   const RunEnd end =
       Trainer(
-          setup.state, setup.data, run.train, log, [&] { return events.stop(); }, sync.get())
+          setup.state, setup.data, run.train, log, [&] { return events.stop(); }, *sync)
           .run();
   group.leave();
   log.say(

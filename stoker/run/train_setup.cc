@@ -24,11 +24,12 @@ namespace fs = std::filesystem;
 TrainData make_train_data(RunSettings& settings, const TrainingParts& parts) {
   std::shared_ptr<const Source> train = parts.train;
   settings.normalise.resolve(train->channels());
-  train = chosen_samples(train, settings.train_samples, settings.train.seed);
+  train = chosen_samples(train, settings.train_samples, settings.train.feed.seed);
   if (settings.balanced_loss) {
     settings.train.class_weights = balancing_weights(samples_by_class(*train));
   }
-  if (settings.balanced_samples) train = std::make_shared<Balanced>(train, settings.train.seed);
+  if (settings.balanced_samples)
+    train = std::make_shared<Balanced>(train, settings.train.feed.seed);
   return {.train = train,
           .validation = parts.validation,
           .policy = Policy::parse(settings.policy),
@@ -51,7 +52,7 @@ std::unique_ptr<Model> new_model(const RunSettings& settings, const TrainData& d
                                  std::string& pretrained) {
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(data.train->class_names().size())};
-  auto model = make_model(settings.model, input, settings.train.seed);
+  auto model = make_model(settings.model, input, settings.train.feed.seed);
   if (!settings.pretrained.empty()) {
     pretrained = load_pretrained(*model, settings.pretrained, settings.allow_nonfinite);
   }
@@ -68,7 +69,7 @@ std::string choose_batch_size(RunSettings& settings, Model& model, const TrainDa
         events.tell(
             fmt::format("batch size {:4}: {:.1f} samples/s", probe.size, probe.samples_per_second));
       });
-  settings.train.batch_size = choice.size;
+  settings.train.feed.batch_size = choice.size;
   settings.auto_batch_size = false;
   return fmt::format("batch size {}, chosen among {}{}", choice.size, choice.tried.size(),
                      choice.out_of_memory ? "; a larger one does not fit into memory" : "");
@@ -98,8 +99,8 @@ void refuse_tries_on_ranks(const RunSettings& settings, const Launch& launch) {
 
 void report_stalls(TrainOptions& options, const RunEvents& events) {
   if (!events.stalled) return;
-  options.stall_limit = std::chrono::seconds(30);
-  options.on_stall = events.stalled;
+  options.feed.stall_limit = std::chrono::seconds(30);
+  options.feed.on_stall = events.stalled;
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ TrainSetup set_up(RunSettings& settings, const Launch& launch, const RunEvents& 
       std::vector<DataPart>{
           {"training", parts.train}, {"validation", parts.validation}, {"test", parts.test}},
       {.skip_unknown = settings.skip_unknown,
-       .decode_images = !settings.train.isolate,
+       .decode_images = !settings.train.feed.isolate,
        .limits = settings.limits});
   std::string pretrained;
   auto model = new_model(settings, data, pretrained);
@@ -131,9 +132,10 @@ TrainSetup set_up(RunSettings& settings, const Launch& launch, const RunEvents& 
   const std::size_t fixed = settings.train.unfreeze_epoch > 0 ? 0 : frozen;
   model->freeze(fixed);
   model->train_frozen_norms(!settings.freeze_norms);
-  Placement placement = place_model(*model, settings.compute, settings.train.batch_size, launch);
+  Placement placement =
+      place_model(*model, settings.compute, settings.train.feed.batch_size, launch);
   model->compute_in(parse_precision(settings, model->device()));
-  settings.train.workers = placement.threads.workers;
+  settings.train.feed.workers = placement.threads.workers;
   settings.train.validation_batch_size = default_evaluation_batch(model->input().image);
   TrainSetup setup{.data = std::move(data),
                    .parts = std::move(parts),

@@ -74,7 +74,7 @@ TEST(Checkpointing, ARunGoesOnFromBeforeAValidationToTheSameEnd) {
   const TempFolder folder, other;
   const TrainOptions options = test::small_options();
   const State whole = run_and_save(other.path(), options);
-  for (std::uint32_t epoch = 0; epoch < options.epochs; ++epoch) {
+  for (std::uint32_t epoch = 0; epoch < options.feed.epochs; ++epoch) {
     State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
     Checkpointing checkpoints(folder.path(), kFiveSteps, 3, "a: 1\nb: 2\n");
     static_cast<void>(checkpoints.restore(state));

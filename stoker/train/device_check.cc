@@ -20,6 +20,8 @@
 #include "stoker/nn/networks/registry.h"
 #include "stoker/train/checkpointing.h"
 #include "stoker/train/detail/pattern_source.h"
+#include "stoker/train/local_sync.h"
+#include "stoker/train/rank_sync.h"
 #include "stoker/train/share_state.h"
 #include "stoker/train/trainer.h"
 
@@ -40,7 +42,8 @@ TrainData check_data() {
 }
 
 TrainOptions check_options() {
-  TrainOptions options{.epochs = 3, .batch_size = 16, .seed = 3, .workers = 2, .top_k = 2};
+  TrainOptions options{.feed = {.workers = 2, .batch_size = 16, .epochs = 3, .seed = 3},
+                       .top_k = 2};
   options.schedule = {.sched = ScheduleKind::kOneCycle, .lr = 0.05};
   return options;
 }
@@ -70,13 +73,18 @@ class LastEpoch final : public Observer {
   }
 };
 
-Trained finish(State& state, const TrainOptions& options, StepSync* sync = nullptr) {
+Trained finish(State& state, const TrainOptions& options, StepSync& sync) {
   LastEpoch last;
   Trainer(state, check_data(), options, last, {}, sync).run();
   for (const NamedTensor& each : all_tensors(*state.model)) {
     last.found.weights.push_back({each.name, each.tensor.to(at::kCPU).clone()});
   }
   return last.found;
+}
+
+Trained finish(State& state, const TrainOptions& options) {
+  LocalSync alone(state, options.shared_statistics);
+  return finish(state, options, alone);
 }
 
 Trained train_on(const c10::Device& device, Precision precision = Precision::kFloat32,
@@ -270,7 +278,7 @@ int free_port() {
 // epoch, since training magnifies roundings.
 TrainOptions rank_options() {
   TrainOptions options = check_options();
-  options.epochs = 1;
+  options.feed.epochs = 1;
   options.shared_statistics = true;
   return options;
 }
@@ -283,8 +291,8 @@ Trained train_as_rank(const c10::Device& device, int rank, int port, int threads
   Group group(launch, {.timeout = std::chrono::seconds(60), .device = device});
   State state = new_state(device);
   share_state(group, state);
-  StepSync sync(group, state, {.shared_statistics = true});
-  Trained trained = finish(state, rank_options(), &sync);
+  RankSync sync(group, state, {.shared_statistics = true});
+  Trained trained = finish(state, rank_options(), sync);
   group.leave();
   return trained;
 }

@@ -95,7 +95,7 @@ TEST(Features, ValidationFollowsTheRunningStatistics) {
 // of another make-up.
 TEST(Features, TrainTheHeadAsThePicturesDo) {
   const State pictures = trained(0);
-  const State kept = trained(test::small_options().epochs);
+  const State kept = trained(test::small_options().feed.epochs);
   EXPECT_FALSE(at::allclose(head_of(pictures), head_of(frozen_state()), 0, 1e-3));
   EXPECT_TRUE(at::allclose(head_of(pictures), head_of(kept), 1e-4, 1e-5));
   EXPECT_TRUE(test::same(kept, trained(100)));  // more views than epochs are not made

@@ -2,9 +2,7 @@
 /// What a user sets for a training run; without LibTorch's headers.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +10,7 @@
 
 #include "stoker/augment/mix.h"
 #include "stoker/nn/loss_kind.h"
-#include "stoker/pipeline/faults.h"
+#include "stoker/pipeline/feed.h"
 #include "stoker/train/schedule.h"
 
 namespace stoker {
@@ -50,14 +48,11 @@ enum class GradReduction { kMean, kSum };
 
 /// Of training itself: how long, in which batches, with which loss.
 struct TrainOptions {
-  std::uint32_t epochs = 10;
-  std::uint32_t batch_size = 64;
-  /// 0: all samples once. Else so many; more than the data has make several passes over it
-  /// (pipeline/plan.h).
-  std::uint64_t batches_per_epoch = 0;
-  bool drop_last = false;
-  std::uint64_t seed = 0;
-  int workers = 0;  ///< 0: what the job may use
+  /// How training samples are made, and how many epochs of them. The trainer sets what depends on
+  /// the data, the ranks and the checkpoint: `normalisation`, `rank`, `ranks`, `begin`, `niceness`.
+  /// `workers`, `isolate`, `on_error` and `max_errors` hold for validation samples as well; those
+  /// are always decoded exactly. By default training samples are not (augment/framing.h).
+  FeedOptions feed = {.epochs = 10, .framing = {.exact_decode = false}};
   ScheduleOptions schedule = {};
   LossKind loss = LossKind::kCrossEntropy;
   GradReduction grad_reduction = GradReduction::kMean;
@@ -77,14 +72,7 @@ struct TrainOptions {
   /// Features of the validation data are computed once where they cannot change; the figures are
   /// the same either way.
   bool cached_validation = true;
-  bool isolate = false;               ///< training samples are made in locked-down processes
-  OnError on_error = OnError::kStop;  ///< of training and of validation samples
-  std::uint64_t max_errors = 100;     ///< of each of the two
   OnDivergence on_divergence = OnDivergence::kStop;
-  /// For a sample that takes longer than this to make; 0: nobody looks.
-  std::chrono::milliseconds stall_limit{0};
-  std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
-  bool exact_decode = false;  ///< of the training pictures; validation always decodes exactly
   /// Batch norms compute as several ranks do that share their statistics
   /// (nn/layers/shared_statistics.h), whose roundings are not those of LibTorch's kernel. For a run
   /// that may have any number of ranks.

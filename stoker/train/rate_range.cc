@@ -44,18 +44,15 @@ std::vector<double> smoothed(const std::vector<double>& values) {
 FeedOptions endless_feed(const TrainData& data, const TrainOptions& options, std::uint32_t steps) {
   const auto samples = data.train->size();
   const auto batch =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch_size, samples));
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.feed.batch_size, samples));
   const std::uint64_t per_epoch = samples / batch;
-  return {.workers = options.workers,
-          .batch_size = batch,
-          .epochs = static_cast<std::uint32_t>(steps / per_epoch + 1),
-          .drop_last = true,
-          .seed = options.seed,
-          .normalisation = data.normalisation,
-          .framing = {.exact_decode = options.exact_decode},
-          .isolate = options.isolate,
-          .on_error = options.on_error,
-          .max_errors = options.max_errors};
+  FeedOptions feed = options.feed;
+  feed.batch_size = batch;
+  feed.epochs = static_cast<std::uint32_t>(steps / per_epoch + 1);
+  feed.batches_per_epoch = 0;
+  feed.drop_last = true;
+  feed.normalisation = data.normalisation;
+  return feed;
 }
 
 }  // namespace
@@ -101,7 +98,7 @@ RateRange try_rates(Model& model, const OptimiserOptions& optimiser_options, con
                         .weight = options.grad_reduction == GradReduction::kSum
                                       ? static_cast<double>(batch->labels.size(0))
                                       : 1.0,
-                        .draw = DrawKey{.seed = options.seed, .batch = batch->number}});
+                        .draw = DrawKey{.seed = options.feed.seed, .batch = batch->number}});
     const double loss = pass.loss.item<double>(), recent = mean.add(loss);
     if (!std::isfinite(loss) || recent > kRunAway * lowest) break;
     lowest = std::min(lowest, recent);

@@ -68,7 +68,7 @@ void refuse_single_samples(Model& model, const TrainData& data, const TrainOptio
   if (options.cached_views > 0) return;  // only the head learns
   const BatchPlan plan = plan_of(training_feed_options(data, options), data.train->size());
   const BatchSizes sizes{.samples = plan.samples_per_epoch(),
-                         .batch_size = options.batch_size,
+                         .batch_size = options.feed.batch_size,
                          .ranks = ranks,
                          .shared_statistics = options.shared_statistics};
   const std::size_t frozen = options.unfreeze_epoch > 0 ? 0 : model.frozen();

@@ -55,7 +55,7 @@ TrainData data_of(std::uint64_t samples) {
 TEST(SingleSamples, AreRefusedBeforeTheFirstStepWithSizesThatFit) {
   State state = state_of(kOnePixel);
   TrainOptions options = test::small_options();
-  options.batch_size = 23;
+  options.feed.batch_size = 23;
   Observer nobody;
   try {
     static_cast<void>(Trainer(state, data_of(24), options, nobody));
@@ -64,7 +64,7 @@ TEST(SingleSamples, AreRefusedBeforeTheFirstStepWithSizesThatFit) {
     EXPECT_NE(std::string(error.what()).find("--batch-size 22 or 24"), std::string::npos)
         << error.what();
   }
-  options.batch_size = 22;
+  options.feed.batch_size = 22;
   EXPECT_EQ(Trainer(state, data_of(24), options, nobody).run(), RunEnd::kAllEpochs);
   EXPECT_THROW(refuse_single_samples(*state.model, data_of(24), options, 2), Error);
   options.shared_statistics = true;

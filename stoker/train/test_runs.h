@@ -26,10 +26,10 @@ inline State new_state(const std::string& architecture = "mlp:180,16,2",
 
 inline TrainOptions small_options() {
   TrainOptions options;
-  options.epochs = 3;
-  options.batch_size = 8;
-  options.seed = 7;
-  options.workers = 2;
+  options.feed.epochs = 3;
+  options.feed.batch_size = 8;
+  options.feed.seed = 7;
+  options.feed.workers = 2;
   options.schedule.lr = 0.05;
   return options;
 }

@@ -11,9 +11,9 @@
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
 #include "stoker/data/order/sampler.h"
-#include "stoker/nn/layers/shared_statistics.h"
 #include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"
+#include "stoker/train/local_sync.h"
 #include "stoker/train/mixing.h"
 #include "stoker/train/sample_digest.h"
 #include "stoker/train/single_samples.h"
@@ -28,12 +28,10 @@ double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-const Group* group_of(StepSync* sync) { return sync == nullptr ? nullptr : &sync->group(); }
-
 RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
   const std::uint64_t batches = plan.batches_per_epoch();
   const std::uint64_t group = options.grad_accum_steps;
-  return {.epochs = options.epochs,
+  return {.epochs = options.feed.epochs,
           .steps_per_epoch = static_cast<std::int64_t>((batches + group - 1) / group)};
 }
 
@@ -68,19 +66,30 @@ struct Trainer::Clock {
 };
 
 Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& options,
-                 Observer& observer, std::function<bool()> stop, StepSync* sync)
+                 Observer& observer, std::function<bool()> stop)
+    : Trainer(state, data, options, observer, std::move(stop),
+              std::make_unique<LocalSync>(state, options.shared_statistics)) {}
+
+Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& options,
+                 Observer& observer, std::function<bool()> stop, std::unique_ptr<StepSync> sync)
+    : Trainer(state, data, options, observer, std::move(stop), *sync) {
+  own_sync_ = std::move(sync);
+}
+
+Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& options,
+                 Observer& observer, std::function<bool()> stop, StepSync& sync)
     : state_(state),
       data_(data),
       options_(detail::checked(options)),
       observer_(observer),
       stop_(std::move(stop)),
       sync_(sync),
-      plan_(plan_of(training_feed_options(data, options, group_of(sync)), data.train->size())),
+      plan_(plan_of(training_feed_options(data, options, sync_.group()), data.train->size())),
       schedule_(options.schedule, run_length(plan_, options)),
       frozen_at_first_(state.model->frozen()),
       class_weights_(detail::class_weights(options, *state.model)) {
   // Ranks ask before they meet: the passes of this question would look like training to the sums.
-  if (sync == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
+  if (sync.group() == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
   throw Error({.what = "features cannot be kept: they would change while the network learns",
                .expected = "everything frozen but the head, norms included (--freeze all "
@@ -91,7 +100,7 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
 }
 
 std::optional<RunEnd> Trainer::end() const {
-  if (state_.cursor.epoch >= options_.epochs) return RunEnd::kAllEpochs;
+  if (state_.cursor.epoch >= options_.feed.epochs) return RunEnd::kAllEpochs;
   const bool between_epochs = state_.cursor.position == 0;
   if (options_.patience > 0 && between_epochs && state_.best &&
       state_.cursor.epoch > state_.best->epoch + options_.patience) {
@@ -103,7 +112,7 @@ std::optional<RunEnd> Trainer::end() const {
 Trainer::BatchGroup Trainer::next_group() const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
   const std::uint64_t begin =
-      state_.cursor.epoch * per_epoch + state_.cursor.position / options_.batch_size;
+      state_.cursor.epoch * per_epoch + state_.cursor.position / options_.feed.batch_size;
   BatchGroup group{.begin = begin,
                    .end = std::min(begin + options_.grad_accum_steps,
                                    (state_.cursor.epoch + std::uint64_t{1}) * per_epoch)};
@@ -116,7 +125,7 @@ Trainer::BatchGroup Trainer::next_group() const {
 FeatureBatches Trainer::kept_features(const FeedOptions& options) {
   const auto start = SteadyClock::now();
   const auto views = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      options_.cached_views, std::uint64_t{options_.epochs} * plan_.passes_per_epoch()));
+      options_.cached_views, std::uint64_t{options_.feed.epochs} * plan_.passes_per_epoch()));
   const std::uint64_t total = views * data_.train->size();
   std::uint64_t done = 0;
   std::vector<FeatureSet> sets;
@@ -128,7 +137,7 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) {
   }
   features_seconds_ = seconds_since(start);
   return {std::move(sets), std::move(faults), plan_of(options, data_.train->size()),
-          EpochOrder(*data_.train, options_.seed, /*shuffle=*/true)};
+          EpochOrder(*data_.train, options_.feed.seed, /*shuffle=*/true)};
 }
 
 RunEnd Trainer::run() {
@@ -136,7 +145,7 @@ RunEnd Trainer::run() {
     if (const auto ended = make_up_for_validation()) return *ended;
   }
   if (const auto ended = end()) return *ended;
-  FeedOptions from_here = training_feed_options(data_, options_, group_of(sync_));
+  FeedOptions from_here = training_feed_options(data_, options_, sync_.group());
   from_here.begin = state_.cursor;
   if (options_.cached_views > 0) {
     FeatureBatches batches = kept_features(from_here);
@@ -156,7 +165,7 @@ std::optional<RunEnd> Trainer::make_up_for_validation() {
   finish_epoch(epoch, {.samples_before = state_.sums.samples});
   observer_.state_settled(state_, /*epoch_ended=*/true);
   // Ranks have agreed on nothing yet: they ask again after their next step.
-  if (sync_ == nullptr && stop_ && stop_() && !end()) return RunEnd::kStopped;
+  if (!end() && sync_.should_stop(stop_)) return RunEnd::kStopped;
   return std::nullopt;
 }
 
@@ -180,7 +189,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
     times_ = {};
     const std::uint32_t epoch = state_.cursor.epoch;
     freeze_for(epoch);
-    if (sync_ != nullptr) sync_->begin_epoch();
+    sync_.begin_epoch();
     while (state_.cursor.epoch == epoch) {
       const BatchGroup group = next_group();
       make_step(batches, group);
@@ -190,7 +199,7 @@ RunEnd Trainer::run_on(BatchStream& batches) {
       if (epoch_ended) finish_epoch(epoch, clock);
       observer_.state_settled(state_, epoch_ended);
       if (const auto ended = end()) return *ended;
-      if (should_stop()) return RunEnd::kStopped;
+      if (sync_.should_stop(stop_)) return RunEnd::kStopped;
     }
   }
 }
@@ -200,11 +209,8 @@ void Trainer::freeze_for(std::uint32_t epoch) {
   const std::size_t count = unfrozen ? 0 : frozen_at_first_;
   if (state_.model->frozen() == count) return;
   state_.model->freeze(count);
-  if (sync_ != nullptr) sync_->stages_changed();
+  sync_.stages_changed();
 }
-
-// Ranks stop after the same step, so what they agreed on counts, not what this one would like.
-bool Trainer::should_stop() const { return sync_ != nullptr ? sync_->stop() : stop_ && stop_(); }
 
 double Trainer::lap() {
   const auto now = SteadyClock::now();
@@ -226,15 +232,12 @@ DeviceBatch Trainer::take_batch(BatchStream& batches, std::uint64_t number) {
 void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
   lap();
   marks_ = 0;
-  if (sync_ != nullptr) {
-    own_ = state_.empty_sums();
-    sync_->begin_step();
-  }
+  sync_.begin_step();
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
     DeviceBatch batch = take_batch(batches, number);
     marks_ += marks_of(batch);
     const GroupPlace place{.first = number == group.begin, .last = number + 1 == group.end};
-    if (sync_ != nullptr && place.last) sync_->start_beat(stop_ && stop_(), marks_);
+    if (place.last) sync_.start_beat(stop_, marks_);
     // The pass makes a mean over the batch; weights of all batches and ranks add up to that of the
     // step, 1 or the number of its samples.
     const auto own = static_cast<double>(batch.labels.size(0));
@@ -246,19 +249,13 @@ void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
 
 void Trainer::settle_step(const BatchGroup& group) {
   rate_ = schedule_.rate(static_cast<std::int64_t>(state_.step), state_.plateau);
-  if (sync_ != nullptr) {
-    sync_->finish_gradients();
-    times_.backward += lap();
-    sync_->start_sums(own_, static_cast<double>(own_.samples) / static_cast<double>(group.samples));
-  }
+  sync_.finish_gradients();
+  times_.backward += lap();
+  sync_.start_sums(group.samples);
   apply_gradients();
-  if (sync_ != nullptr) {
-    sync_->finish_sums(state_.sums);
-    state_.sums.samples += group.samples;
-    marks_ = sync_->marks();
-  }
+  sync_.finish_sums(group.samples);
   if (state_.average) state_.average->update(state_.step);
-  state_.samples_digest = next_digest(state_.samples_digest, marks_);
+  state_.samples_digest = next_digest(state_.samples_digest, sync_.marks());
   times_.step += lap();
   ++state_.step;
   state_.cursor = plan_.cursor_before(group.end);
@@ -287,14 +284,17 @@ void Trainer::apply_gradients() {
 
 // Rows of a batch are places of the global one.
 DrawKey Trainer::draw_key(std::uint64_t batch) const {
-  const auto rank = sync_ == nullptr ? 0 : static_cast<std::uint32_t>(sync_->group().rank());
-  return {.seed = options_.seed, .batch = batch, .first_place = rank, .place_step = plan_.step()};
+  return {.seed = options_.feed.seed,
+          .batch = batch,
+          .first_place = plan_.rank(),
+          .place_step = plan_.step()};
 }
 
 Mix Trainer::mix_of(const DeviceBatch& batch) const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
-  return draw_mix(options_.mix, options_.seed, static_cast<std::uint32_t>(batch.number / per_epoch),
-                  batch.number % per_epoch, batch_shape(batch.values));
+  return draw_mix(options_.mix, options_.feed.seed,
+                  static_cast<std::uint32_t>(batch.number / per_epoch), batch.number % per_epoch,
+                  batch_shape(batch.values));
 }
 
 void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& place) {
@@ -318,7 +318,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
       // Gradients of earlier batches of the group would be lost with those of this one, and other
       // ranks may be in the middle of a sum.
       const bool can_split = state_.batch_parts * 2 <= batch.labels.size(0);
-      if (!place.first || !can_split || sync_ != nullptr) throw;
+      if (!place.first || !can_split || !sync_.can_repeat_pass()) throw;
       state_.optimiser.forget_gradients();
       observer_.batch_split(state_.batch_parts *= 2);
     }
@@ -330,21 +330,13 @@ Model::Pass Trainer::backward(const at::Tensor& values, const at::Tensor& labels
   Model& model = *state_.model;
   loss.forward_done = [this, last_of_step] {
     times_.forward += lap();
-    if (sync_ != nullptr && last_of_step) sync_->begin_gradients();
+    if (last_of_step) sync_.begin_gradients();
   };
   Model::Pass pass;
-  const auto run = [&] {
+  sync_.pass([&] {
     pass = options_.cached_views > 0 ? model.backward_head(values, labels, loss)
                                      : model.backward(values, labels, loss);
-  };
-  if (sync_ != nullptr) {
-    sync_->pass(run);
-  } else if (options_.shared_statistics) {
-    const SharedStatistics alone([](const at::Tensor&) {});
-    run();
-  } else {
-    run();
-  }
+  });
   times_.backward += lap();
   return pass;
 }
@@ -362,7 +354,7 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
                               batch.labels.narrow(0, first, count), part,
                               last_of_group && first + step >= rows));
   }
-  EpochSums& sums = sync_ != nullptr ? own_ : state_.sums;
+  EpochSums& sums = sync_.sums();
   std::int64_t first = 0;
   for (const Model::Pass& pass : passes) {
     const std::int64_t count = pass.logits.size(0);
@@ -376,25 +368,25 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
 StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
   return {.state = state_,
           .epoch = epoch,
-          .epochs = options_.epochs,
+          .epochs = options_.feed.epochs,
           .samples_done = state_.sums.samples,
           .samples_total = plan_.samples_per_epoch(),
           .rate = rate_,
           .seconds = clock.seconds(),
           .wait_share = clock.wait_share(),
-          .ranks = sync_ == nullptr ? std::nullopt : std::optional(sync_->times())};
+          .ranks = sync_.times()};
 }
 
 EvaluateOptions validation_options(const TrainData& data, const TrainOptions& options) {
   return {.batch_size = options.validation_batch_size,
-          .workers = options.workers,
+          .workers = options.feed.workers,
           .top_k = options.top_k,
           .loss = options.loss,
           .normalisation = data.normalisation,
           .policy = data.validation_policy,
-          .isolate = options.isolate,
-          .on_error = options.on_error,
-          .max_errors = options.max_errors};
+          .isolate = options.feed.isolate,
+          .on_error = options.feed.on_error,
+          .max_errors = options.feed.max_errors};
 }
 
 MetricsResult Trainer::validate() {
@@ -408,8 +400,7 @@ MetricsResult Trainer::validate() {
   };
   if (!options_.cached_validation || !only_head_learns(model)) {
     validation_features_.reset();
-    return evaluate(model, data_.validation, options, tell,
-                    sync_ == nullptr ? nullptr : &sync_->group());
+    return evaluate(model, data_.validation, options, tell, sync_.group());
   }
   if (!validation_features_) {
     feature_faults_.clear();
@@ -456,7 +447,7 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       state_};
   report.features_seconds = std::exchange(features_seconds_, 0);
   report.times = times_;
-  if (sync_ != nullptr) report.ranks = sync_->times();
+  report.ranks = sync_.times();
   if (clock.batches != nullptr) {
     report.feed = clock.batches->feed_stats();
     report.faults = clock.batches->faults();

@@ -44,14 +44,20 @@ enum class RunEnd { kAllEpochs, kNoProgress, kStopped, kDiverged };
 
 class Trainer {
  public:
-  // `stop` is asked after each step. Throws Error where options make no sense. With a sync this is
-  // one of several ranks, which train together; all stop when one is asked to.
+  // `stop` is asked after each step. Throws Error where options make no sense.
   Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
-          std::function<bool()> stop = {}, StepSync* sync = nullptr);
+          std::function<bool()> stop = {});
+  // Likewise. With a RankSync as one of several ranks, which train together; all stop when one is
+  // asked to.
+  Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
+          std::function<bool()> stop, StepSync& sync);
 
   RunEnd run();
 
  private:
+  Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
+          std::function<bool()> stop, std::unique_ptr<StepSync> sync);
+
   // Batches [begin, end) whose gradients make one step; samples of all ranks.
   struct BatchGroup {
     std::uint64_t begin = 0, end = 0, samples = 0;
@@ -75,7 +81,6 @@ class Trainer {
   // What the batches of a step brought becomes part of the state; the gradients become a step.
   void settle_step(const BatchGroup& group);
   [[nodiscard]] std::uint64_t marks_of(const DeviceBatch& batch) const;
-  [[nodiscard]] bool should_stop() const;
   // Gradients become a step, unless one of them is not finite (in float16 alone).
   void apply_gradients();
   // Seconds since it was called last.
@@ -100,15 +105,15 @@ class Trainer {
   TrainOptions options_;
   Observer& observer_;
   std::function<bool()> stop_;
-  StepSync* sync_;
+  std::unique_ptr<StepSync> own_sync_;  // unless the caller has one
+  StepSync& sync_;
   BatchPlan plan_;
   Schedule schedule_;
   std::size_t frozen_at_first_;
   at::Tensor class_weights_;                   // on the model's device, if any
   double rate_ = 0;                            // of the step made last
   StepTimes times_;                            // of the epoch under way
-  EpochSums own_;                              // of the step under way, this rank's part
-  std::uint64_t marks_ = 0;                    // likewise
+  std::uint64_t marks_ = 0;                    // of the step under way, this rank's part
   std::chrono::steady_clock::time_point lap_;  // up to which they are counted
   double features_seconds_ = 0;                // making kept ones, not reported yet
   bool told_divergence_ = false;

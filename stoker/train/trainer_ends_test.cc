@@ -57,7 +57,7 @@ TEST(Trainer, AfterAFailedValidationTheRunGoesOnWithItToTheSameBits) {
     State whole = new_state(average), broken = new_state(average);
     Keeper expected, found;
     Trainer(whole, test::made_up_data(), options, expected).run();
-    for (std::uint32_t epoch = 0; epoch < options.epochs; ++epoch) {
+    for (std::uint32_t epoch = 0; epoch < options.feed.epochs; ++epoch) {
       EXPECT_THROW(Trainer(broken, damaged_validation(), options, found).run(), Error);
       EXPECT_TRUE(broken.awaits_validation());
       EXPECT_EQ(broken.epochs_done(), epoch);
@@ -65,7 +65,7 @@ TEST(Trainer, AfterAFailedValidationTheRunGoesOnWithItToTheSameBits) {
       const auto from = tensors_of(broken), to = tensors_of(restored);
       for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.detach().copy_(from[i].tensor);
       read_numbers(restored, numbers_of(broken), "here");
-      const bool last = epoch + 1 == options.epochs;
+      const bool last = epoch + 1 == options.feed.epochs;
       EXPECT_EQ(Trainer(restored, test::made_up_data(), options, found, [] { return true; }).run(),
                 last ? RunEnd::kAllEpochs : RunEnd::kStopped);
       EXPECT_EQ(restored.epochs_done(), epoch + 1) << "validated, and nothing else";
@@ -82,7 +82,7 @@ TEST(Trainer, AfterAFailedValidationTheRunGoesOnWithItToTheSameBits) {
 TEST(Trainer, DamagedValidationSamplesAreSkippedAndTold) {
   for (const std::size_t frozen : {0, 2}) {  // with 2, features are kept
     TrainOptions options = test::small_options();
-    options.on_error = OnError::kSkip;
+    options.feed.on_error = OnError::kSkip;
     State state = test::new_state("cnn:4,8");
     state.model->freeze(frozen);
     Keeper keeper;

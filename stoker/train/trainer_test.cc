@@ -36,7 +36,7 @@ State trained(const std::string& architecture, const OptimiserOptions& optimiser
 TEST(Trainer, LearnsWhatItSees) {
   State state = test::new_state("mlp:180,16,2", {.kind = OptimiserKind::kAdam});
   TrainOptions options = test::small_options();
-  options.epochs = 30;
+  options.feed.epochs = 30;
   options.schedule.lr = 0.01;
   TrainData data = test::made_up_data();
   data.policy = {};  // noise can be learned by heart as long as it stays the same
@@ -49,10 +49,10 @@ TEST(Trainer, LearnsWhatItSees) {
 TEST(Trainer, TheNumberOfWorkersChangesNothing) {
   for (const char* architecture : {"mlp:180,16,2", "cnn:4,8"}) {
     TrainOptions options = test::small_options();
-    options.workers = 1;
+    options.feed.workers = 1;
     const State one = trained(architecture, {}, options);
     for (const int workers : {2, 4}) {
-      options.workers = workers;
+      options.feed.workers = workers;
       EXPECT_TRUE(test::same(one, trained(architecture, {}, options))) << workers;
     }
   }
@@ -61,7 +61,7 @@ TEST(Trainer, TheNumberOfWorkersChangesNothing) {
 TEST(Trainer, TheSeedChangesTheOrder) {
   TrainOptions options = test::small_options();
   const State one = trained("mlp:180,16,2", {}, options);
-  options.seed = 8;
+  options.feed.seed = 8;
   EXPECT_FALSE(test::same(one, trained("mlp:180,16,2", {}, options)));
 }
 
@@ -86,9 +86,9 @@ TEST(Trainer, StoppingAnywhereChangesNothing) {
 
 TEST(Trainer, AccumulatedBatchesAreOneLargeBatch) {
   TrainOptions options = test::small_options();
-  options.batch_size = 16;
+  options.feed.batch_size = 16;
   const State large = trained("mlp:180,16,2", {}, options);
-  options.batch_size = 8;
+  options.feed.batch_size = 8;
   options.grad_accum_steps = 2;
   const State small = trained("mlp:180,16,2", {}, options);
   EXPECT_EQ(large.step, small.step);
@@ -108,17 +108,17 @@ void expect_close(const State& one, const State& other) {
 // Sums of gradients with a rate are means with the rate times the number of samples.
 TEST(Trainer, GradientsCanBeSummedInsteadOfAveraged) {
   TrainOptions options = test::small_options();
-  options.drop_last = true;  // all batches have 8 samples
+  options.feed.drop_last = true;  // all batches have 8 samples
   options.schedule.lr = 0.08;
   const State mean = trained("mlp:180,16,2", {.momentum = 0}, options);
   options.grad_reduction = GradReduction::kSum;
   options.schedule.lr = 0.01;
   expect_close(mean, trained("mlp:180,16,2", {.momentum = 0}, options));
   // Accumulated: the sum over all samples of the step.
-  options.batch_size = 4;
+  options.feed.batch_size = 4;
   options.grad_accum_steps = 2;
-  options.drop_last = false;
-  options.batches_per_epoch = 24;
+  options.feed.drop_last = false;
+  options.feed.batches_per_epoch = 24;
   expect_close(mean, trained("mlp:180,16,2", {.momentum = 0}, options));
 }
 
@@ -137,10 +137,10 @@ TEST(Trainer, SquaredErrorIsTrainedAndValidated) {
 // augmentation; stopping and workers change nothing.
 TEST(Trainer, AnEpochMayHaveMoreBatchesThanTheData) {
   TrainOptions options = test::small_options();
-  options.batches_per_epoch = 30;  // 12 full batches a pass
+  options.feed.batches_per_epoch = 30;  // 12 full batches a pass
   const State whole = trained("mlp:180,16,2", {}, options);
   EXPECT_EQ(whole.step, 90U);
-  options.workers = 4;
+  options.feed.workers = 4;
   EXPECT_TRUE(test::same(whole, trained("mlp:180,16,2", {}, options)));
   State broken = test::new_state();
   Observer observer;
@@ -164,7 +164,7 @@ TEST(Trainer, FollowsTheSchedule) {
 TEST(Trainer, EndsWhenNothingGetsBetter) {
   State state = test::new_state();
   TrainOptions options = test::small_options();
-  options.epochs = 50;
+  options.feed.epochs = 50;
   options.schedule.lr = 1e-12;  // the first epoch stays the best
   options.patience = 3;
   EXPECT_EQ(run(state, options, RunEnd::kNoProgress).losses.size(), 4U);
@@ -190,9 +190,9 @@ TEST(Trainer, MixedBatchesAreTheSameForAnyNumberOfWorkers) {
   for (const MixOptions& mix : {MixOptions{.mixup_alpha = 0.2}, MixOptions{.cutmix_alpha = 1}}) {
     TrainOptions options = test::small_options();
     options.mix = mix;
-    options.workers = 1;
+    options.feed.workers = 1;
     const State one = trained("mlp:180,16,2", {}, options);
-    options.workers = 3;
+    options.feed.workers = 3;
     EXPECT_TRUE(test::same(one, trained("mlp:180,16,2", {}, options)));
     EXPECT_FALSE(test::same(one, plain));
   }
@@ -280,7 +280,7 @@ TEST(Trainer, ClassWeightsOfZeroSilenceAClass) {
   State state = test::new_state("mlp:180,16,2", {.momentum = 0});
   TrainOptions options = test::small_options();
   options.class_weights = {1, 0};
-  options.epochs = 20;
+  options.feed.epochs = 20;
   options.schedule.lr = 0.5;
   run(state, options);
   const at::Tensor logits = state.model->forward(at::rand({50, 1, 9, 20}));
@@ -303,11 +303,11 @@ TEST(Trainer, OptionsThatMakeNoSenseAreErrors) {
     change(options);
     EXPECT_THROW(Trainer(state, test::made_up_data(), options, observer), Error);
   };
-  expect_error([](TrainOptions& o) { o.epochs = 0; });
+  expect_error([](TrainOptions& o) { o.feed.epochs = 0; });
   expect_error([](TrainOptions& o) { o.grad_accum_steps = 0; });
   expect_error([](TrainOptions& o) { o.smoothing = 1; });
   expect_error([](TrainOptions& o) { o.clip_grad = -1; });
-  expect_error([](TrainOptions& o) { o.batch_size = 0; });
+  expect_error([](TrainOptions& o) { o.feed.batch_size = 0; });
   expect_error([](TrainOptions& o) { o.mix.mixup_alpha = -1; });
   expect_error([](TrainOptions& o) { o.class_weights = {1}; });
   expect_error([](TrainOptions& o) { o.class_weights = {1, -1}; });

@@ -16,6 +16,7 @@
 #include "stoker/run/train_run.h"
 #include "stoker/run/train_setup.h"
 #include "stoker/train/device_batches.h"
+#include "stoker/train/training_feed.h"
 
 namespace {
 
@@ -23,15 +24,9 @@ using stoker::NamedTensor;
 
 void append_batches(const stoker::RunSettings& settings, const stoker::TrainData& data,
                     std::vector<NamedTensor>& out) {
-  stoker::Feed feed(data.train, data.policy,
-                    {.workers = 1,
-                     .batch_size = settings.train.batch_size,
-                     .epochs = settings.train.epochs,
-                     .batches_per_epoch = settings.train.batches_per_epoch,
-                     .drop_last = settings.train.drop_last,
-                     .seed = settings.train.seed,
-                     .normalisation = data.normalisation,
-                     .framing = {.exact_decode = settings.train.exact_decode}});
+  stoker::FeedOptions options = stoker::training_feed_options(data, settings.train);
+  options.workers = 1;
+  stoker::Feed feed(data.train, data.policy, options);
   const std::uint64_t per_epoch = feed.plan().batches_per_epoch();
   stoker::DeviceBatches batches(feed, at::kCPU, data.normalisation);
   while (const auto batch = batches.next()) {

@@ -30,7 +30,7 @@ std::vector<double> accuracy_of(const TrainData& data, const TrainOptions& optio
                                 const OptimiserOptions& optimiser = {.momentum = 0},
                                 const char* model = "mlp:784,128,10") {
   at::set_num_threads(1);  // matrices this small are slower on two
-  State state(make_model(model, kSmallPictures, options.seed), optimiser);
+  State state(make_model(model, kSmallPictures, options.feed.seed), optimiser);
   Accuracy accuracy;
   Trainer(state, data, options, accuracy).run();
   return accuracy.top1;
@@ -44,7 +44,8 @@ constexpr const char* kAugmentation = "rotate(-10,10),shift(-1,1),skew(-0.1,0.1)
 
 TrainOptions course_options(int workers) {
   TrainOptions options{
-      .epochs = 15, .batch_size = 16, .batches_per_epoch = 300, .seed = 1, .workers = workers};
+      .feed = {
+          .workers = workers, .batch_size = 16, .epochs = 15, .batches_per_epoch = 300, .seed = 1}};
   options.schedule = {.sched = ScheduleKind::kConstant, .lr = 0.1};
   options.loss = LossKind::kSquaredError;
   options.grad_reduction = GradReduction::kSum;
@@ -87,12 +88,12 @@ TEST(Spec, R02_BuildingBlocks) {
 TEST(Spec, R04_PassesNinetyFivePercentOnMnist) {
   STOKER_REAL_DATA(training, "mnist", Split::kTrain);
   STOKER_REAL_DATA(test, "mnist", Split::kTest);
-  TrainOptions options{.epochs = 3, .batch_size = 16, .seed = 1, .workers = 2};
+  TrainOptions options{.feed = {.workers = 2, .batch_size = 16, .epochs = 3, .seed = 1}};
   options.schedule.lr = 0.5;
   const double accuracy = accuracy_of({.train = training, .validation = test}, options).back();
   RecordProperty("accuracy", std::to_string(accuracy));
   EXPECT_GT(accuracy, 0.95);
-  options.epochs = 1;
+  options.feed.epochs = 1;
   options.schedule.lr = 1e-4;
   EXPECT_LT(accuracy_of({.train = training, .validation = test}, options).back(), 0.9)
       << "a rate this small cannot have learned as much";
@@ -133,7 +134,7 @@ TEST(Spec, R10_AccuracyDoesNotDependOnTheWorkers) {
   const TrainData data = course_data(all, kAugmentation);
   const auto accuracy = [&](int workers) {
     TrainOptions options = course_options(workers);
-    options.epochs = 4;
+    options.feed.epochs = 4;
     return accuracy_of(data, options, {.momentum = 0}, kCourseModel);
   };
   const std::vector<double> one = accuracy(1);
@@ -166,7 +167,7 @@ TEST(Spec, R22_SmallAndLargeNetworksLearnFashionMnist) {
   STOKER_REAL_DATA(training, "fashion-mnist", Split::kTrain);
   STOKER_REAL_DATA(test, "fashion-mnist", Split::kTest);
   const TrainData data{.train = training, .validation = std::make_shared<Subset>(test, 1000, 1)};
-  TrainOptions options{.epochs = 1, .batches_per_epoch = 100, .seed = 1, .workers = 2};
+  TrainOptions options{.feed = {.workers = 2, .epochs = 1, .batches_per_epoch = 100, .seed = 1}};
   options.schedule = {.sched = ScheduleKind::kOneCycle, .lr = 0.1};
   EXPECT_GT(accuracy_of(data, options, {}).back(), 0.6);
   EXPECT_GT(accuracy_of(data, options, {}, "cnn:16,32,64").back(), 0.6);

@@ -221,8 +221,8 @@ TEST(Spec, R26_TheCourseProjectToTheLetter) {
   run.data = plates().string();
   run.model = "resnet18";
   run.resolve();
-  EXPECT_EQ(run.train.epochs, 100U);
-  EXPECT_EQ(run.train.batch_size, 8U);
+  EXPECT_EQ(run.train.feed.epochs, 100U);
+  EXPECT_EQ(run.train.feed.batch_size, 8U);
   EXPECT_EQ(run.optimiser.kind, OptimiserKind::kAdam);
   EXPECT_EQ(run.optimiser.weight_decay, 0);
   EXPECT_EQ(run.freeze.count(6), 5U);
@@ -242,8 +242,8 @@ TEST(Spec, R26_TheCourseProjectToTheLetter) {
     return model;
   };
   TrainOptions options = run.train;
-  options.epochs = 14;
-  options.workers = 2;
+  options.feed.epochs = 14;
+  options.feed.workers = 2;
   State state(make(), run.optimiser);
   EXPECT_EQ(state.model->trainable_parameters().front().tensor.sizes(), at::IntArrayRef({2, 512}));
   Epochs found;
@@ -253,7 +253,7 @@ TEST(Spec, R26_TheCourseProjectToTheLetter) {
                                   {.workers = 1,
                                    .batch_size = 8,
                                    .epochs = 14,
-                                   .seed = options.seed,
+                                   .seed = options.feed.seed,
                                    .normalisation = data.normalisation});
   for (std::size_t epoch = 0; epoch < 14; ++epoch) {
     EXPECT_DOUBLE_EQ(found.rates[epoch], expected.rates[epoch]) << epoch;

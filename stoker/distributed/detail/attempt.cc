@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -64,4 +64,4 @@ std::string agree_on_attempt(const c10::intrusive_ptr<c10d::Store>& store, int r
   return attempt;
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -9,11 +9,11 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace stoker {
+namespace stoker::detail {
 
 // The same name on all ranks, never used before; a prefix for their keys. Throws what the store
 // throws, and std::runtime_error where not all have come in time.
 [[nodiscard]] std::string agree_on_attempt(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                            int ranks, std::chrono::milliseconds timeout);
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -9,7 +9,7 @@
 
 #include "stoker/core/cpu_budget.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 struct Seen {
@@ -52,4 +52,4 @@ double cpu_share(const std::vector<std::string>& texts_of_ranks, int rank) {
   return share / static_cast<double>(users.size());
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

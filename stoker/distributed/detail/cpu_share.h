@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace stoker {
+namespace stoker::detail {
 
 // This process's machine and CPUs, for the others: "<boot id> 0,1,2,3".
 [[nodiscard]] std::string own_cpus_text();
@@ -15,4 +15,4 @@ namespace stoker {
 // counts 1/n for each. 1 where nothing is known.
 [[nodiscard]] double cpu_share(const std::vector<std::string>& texts_of_ranks, int rank);
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -103,4 +103,4 @@ FaultReport exchange_fault_reports(const c10::intrusive_ptr<c10d::Store>& store,
   return findings->report;
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

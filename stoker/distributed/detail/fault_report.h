@@ -9,7 +9,7 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace stoker {
+namespace stoker::detail {
 
 struct FaultReport {
   bool store_answers = false;
@@ -30,4 +30,4 @@ struct FaultPatience {
                                                  int rank, int ranks, const std::string& own_error,
                                                  const FaultPatience& patience);
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -5,7 +5,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/own_library.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 c10::intrusive_ptr<c10d::Backend> make_nccl_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                     int rank, int ranks,
@@ -22,4 +22,4 @@ c10::intrusive_ptr<c10d::Backend> make_nccl_backend(const c10::intrusive_ptr<c10
   return reinterpret_cast<MakeNcclBackend*>(entry)(store, rank, ranks, timeout);
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-namespace stoker {
+namespace stoker::detail {
 
 // Throws Error where the library is not there.
 [[nodiscard]] c10::intrusive_ptr<c10d::Backend> make_nccl_backend(
@@ -21,4 +21,4 @@ using MakeNcclBackend =
 inline constexpr const char* kNcclEntry = "stoker_make_nccl_backend";
 inline constexpr const char* kNcclLibrary = "libstoker_nccl.so";
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -13,4 +13,4 @@ stoker_make_nccl_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, ranks, options);
 }
 
-static_assert(std::is_same_v<decltype(stoker_make_nccl_backend), stoker::MakeNcclBackend>);
+static_assert(std::is_same_v<decltype(stoker_make_nccl_backend), stoker::detail::MakeNcclBackend>);

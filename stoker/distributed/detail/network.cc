@@ -20,7 +20,7 @@
 
 #include "stoker/core/error.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
@@ -158,4 +158,4 @@ std::string host_name() {
   return name.data();
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

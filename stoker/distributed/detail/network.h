@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace stoker {
+namespace stoker::detail {
 
 // The address that this machine uses to reach `host`. Throws Error where the name is unknown or no
 // way leads there. Nothing is sent.
@@ -29,4 +29,4 @@ void shut_down(const std::set<int>& connections);
 
 [[nodiscard]] std::string host_name();
 
-}  // namespace stoker
+}  // namespace stoker::detail

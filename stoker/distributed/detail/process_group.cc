@@ -11,7 +11,7 @@
 #include "stoker/distributed/detail/nccl.h"
 #include "stoker/distributed/detail/network.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 c10::intrusive_ptr<c10d::Store> meet(const Launch& launch, const std::string& own_address,
                                      std::chrono::milliseconds timeout) {
@@ -57,4 +57,4 @@ c10::intrusive_ptr<c10d::ProcessGroup> make_process_group(
   return group;
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -9,7 +9,7 @@
 
 #include "stoker/distributed/launch.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 struct ProcessGroupOptions {
   std::chrono::milliseconds timeout{0};  // of one operation
@@ -29,4 +29,4 @@ struct ProcessGroupOptions {
     const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
     const ProcessGroupOptions& options);
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -16,7 +16,7 @@
 #include "stoker/core/error.h"
 #include "stoker/kernels/plane.h"
 
-namespace stoker::operators {
+namespace stoker::detail {
 
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
@@ -206,4 +206,4 @@ Tensor run_gram(const Tensor& given) {
   return out;
 }
 
-}  // namespace stoker::operators
+}  // namespace stoker::detail

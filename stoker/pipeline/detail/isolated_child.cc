@@ -9,7 +9,7 @@
 
 #include "stoker/pipeline/detail/sandbox.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 // No allocation: this also runs when there is no memory.
@@ -76,4 +76,4 @@ void run_isolated_child(const ChildSetup& setup, const SampleRecipe& recipe) noe
   }
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

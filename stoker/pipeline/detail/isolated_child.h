@@ -13,7 +13,7 @@
 #include "stoker/core/pipe_queue.h"
 #include "stoker/pipeline/detail/sample_maker.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 // A sample to be made. Pointers mean the same in all processes: the memory was mapped before the
 // first fork.
@@ -65,4 +65,4 @@ inline constexpr int kRetired = 64;
 
 [[noreturn]] void run_isolated_child(const ChildSetup& setup, const SampleRecipe& recipe) noexcept;
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -6,7 +6,7 @@
 
 #include "stoker/pipeline/feed.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 constexpr std::uint64_t kMostReplacements = 1000;  // for one place: then something else is wrong
@@ -84,4 +84,4 @@ void JobList::note_error(const Job& job, const std::string& reason) {
   work_.ring.fail(job.run, job.place, std::move(named));
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

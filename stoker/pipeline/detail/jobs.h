@@ -11,7 +11,7 @@
 #include "stoker/pipeline/fault_list.h"
 #include "stoker/pipeline/ring.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 // What the workers of a feed share. Refers to what the feed owns.
 struct Work {
@@ -58,4 +58,4 @@ class JobList {
   std::uint32_t next_place_ = 0;
 };
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -8,7 +8,7 @@
 
 #include "stoker/core/error.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 constexpr std::size_t kKeptBytes = std::size_t{8} << 20;  // of an input, after a larger file
@@ -123,4 +123,4 @@ void Lane::unmap() noexcept {
   for (SharedMemory& input : inputs_) input.unmap();
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

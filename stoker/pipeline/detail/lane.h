@@ -20,7 +20,7 @@
 #include "stoker/pipeline/detail/jobs.h"
 #include "stoker/pipeline/watchdog.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 // A sample on its way through a process.
 struct Flight {
@@ -83,4 +83,4 @@ class Lane {
   bool passed_ = false;
 };
 
-}  // namespace stoker
+}  // namespace stoker::detail

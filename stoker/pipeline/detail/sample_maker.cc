@@ -4,7 +4,7 @@
 
 #include "stoker/core/invariant.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 std::int64_t SampleMaker::make(const SampleTask& task, StageTimes* times) {
   using Clock = std::chrono::steady_clock;
@@ -55,4 +55,4 @@ ImageView SampleMaker::augment(std::span<std::byte> pixels, const ImageView& ima
   return std::as_const(augmented_).view();
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

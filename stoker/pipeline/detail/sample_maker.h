@@ -14,7 +14,7 @@
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/pipeline/batch.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 // What all samples of a feed have in common. Refers to what the feed owns.
 struct SampleRecipe {
@@ -60,4 +60,4 @@ class SampleMaker {
   Image augmented_;
 };
 
-}  // namespace stoker
+}  // namespace stoker::detail

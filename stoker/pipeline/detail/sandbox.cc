@@ -17,7 +17,7 @@
 
 #include "stoker/core/error.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 [[noreturn]] void fail(const char* what, int error) {
@@ -157,4 +157,4 @@ std::string describe_end(int wait_status) {
   return fmt::format("its process ended by itself, with code {}", WEXITSTATUS(wait_status));
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-namespace stoker {
+namespace stoker::detail {
 
 // `memory_bytes` on top of what is mapped now. Throws Error where the system cannot do it: then the
 // process must not go on.
@@ -18,4 +18,4 @@ void lock_down(std::size_t memory_bytes);
 // How a process ended, for people: "killed by signal 31 (SIGSYS): system call not allowed".
 [[nodiscard]] std::string describe_end(int wait_status);
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -16,7 +16,7 @@
 
 #include "stoker/core/error.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 enum class Order : std::int32_t { kSpawn, kKill };
@@ -196,4 +196,4 @@ std::optional<Zygote::Death> Zygote::next_death() {
   }
 }
 
-}  // namespace stoker
+}  // namespace stoker::detail

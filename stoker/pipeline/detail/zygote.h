@@ -21,7 +21,7 @@
 
 #include <sys/types.h>
 
-namespace stoker {
+namespace stoker::detail {
 
 class Zygote {
  public:
@@ -52,4 +52,4 @@ class Zygote {
   bool gone_ = false;
 };
 
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -14,7 +14,7 @@ TrainOptions checked(const TrainOptions& options) {
                  .expected = expected,
                  .found = fmt::format("{}", found)});
   };
-  require(options.epochs >= 1, "the number of epochs", "at least 1", options.epochs);
+  require(options.feed.epochs >= 1, "the number of epochs", "at least 1", options.feed.epochs);
   require(options.grad_accum_steps >= 1, "the number of batches a step", "at least 1",
           options.grad_accum_steps);
   require(options.smoothing >= 0 && options.smoothing < 1, "label smoothing", "0 or more, below 1",

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 TEST(CpuShare, RanksThatSeeTheSameCpusShareThem) {
@@ -38,4 +38,4 @@ TEST(CpuShare, OfThisProcess) {
 }
 
 }  // namespace
-}  // namespace stoker
+}  // namespace stoker::detail

@@ -1,4 +1,4 @@
-#include "stoker/pipeline/isolated_workers.h"
+#include "stoker/pipeline/detail/isolated_workers.h"
 
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@
 #include "stoker/pipeline/detail/sandbox.h"
 #include "stoker/pipeline/detail/zygote.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -380,4 +380,4 @@ IsolatedWorkers::IsolatedWorkers(const Work& work, const SampleRecipe& recipe,
 
 IsolatedWorkers::~IsolatedWorkers() = default;
 
-}  // namespace stoker
+}  // namespace stoker::detail

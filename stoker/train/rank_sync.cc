@@ -1,4 +1,4 @@
-#include "stoker/train/step_sync.h"
+#include "stoker/train/rank_sync.h"
 
 #include <algorithm>
 #include <chrono>
@@ -29,16 +29,16 @@ void add(ReductionTimes& to, const ReductionTimes& end, const ReductionTimes& be
 
 }  // namespace
 
-StepSync::StepSync(Group& group, State& state, const StepSyncOptions& options)
+RankSync::RankSync(Group& group, State& state, const RankSyncOptions& options)
     : group_(group), state_(state), options_(options) {
   if (options.shared_statistics) group.open_statistics();
   stages_changed();
   begin_epoch();
 }
 
-StepSync::~StepSync() = default;
+RankSync::~RankSync() = default;
 
-void StepSync::stages_changed() {
+void RankSync::stages_changed() {
   if (gradients_) add(gone_, gradients_->times(), before_);
   before_ = {};
   gradients_.reset();  // before another one hangs its hooks on the same parameters
@@ -51,24 +51,27 @@ void StepSync::stages_changed() {
   }
 }
 
-void StepSync::begin_epoch() {
+void RankSync::begin_epoch() {
   busy_.assign(static_cast<std::size_t>(group_.ranks()), 0);
   before_ = gradients_->times();
   gone_ = {};
 }
 
-void StepSync::begin_step() { began_ = now(); }
+void RankSync::begin_step() {
+  own_ = state_.empty_sums();
+  began_ = now();
+}
 
-void StepSync::start_beat(bool stop, std::uint64_t marks) {
+void RankSync::start_beat(const Stop& stop, std::uint64_t marks) {
   beat_ = at::zeros({kBusy + group_.ranks()}, at::kLong);
   auto* values = beat_.data_ptr<std::int64_t>();
-  values[kStop] = stop ? 1 : 0;
+  values[kStop] = stop && stop() ? 1 : 0;
   values[kMarks] = static_cast<std::int64_t>(marks);
   values[kBusy + group_.rank()] = static_cast<std::int64_t>(last_busy_ * 1e6);
   beat_sent_.emplace(group_.start_sum(beat_, "the step's beat"));
 }
 
-void StepSync::pass(const std::function<void()>& action) {
+void RankSync::pass(const std::function<void()>& action) {
   group_.guarded("the sum of gradients", [&] {
     std::optional<SharedStatistics> shared;
     if (options_.shared_statistics) {
@@ -78,16 +81,17 @@ void StepSync::pass(const std::function<void()>& action) {
   });
 }
 
-void StepSync::begin_gradients() { gradients_->begin(); }
+void RankSync::begin_gradients() { gradients_->begin(); }
 
-void StepSync::finish_gradients() {
+void RankSync::finish_gradients() {
   gradients_->finish();
   last_busy_ = gradients_->computed_at() - began_;
 }
 
-void StepSync::start_sums(const EpochSums& own, double share) {
+void RankSync::start_sums(std::uint64_t samples) {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> parts = {own.loss.view({1}), own.right.to(at::kDouble).view({1})};
+  const double share = static_cast<double>(own_.samples) / static_cast<double>(samples);
+  std::vector<at::Tensor> parts = {own_.loss.view({1}), own_.right.to(at::kDouble).view({1})};
   for (const at::Tensor& tensor : statistics_) {
     parts.push_back(tensor.flatten().to(at::kDouble).mul_(share));
   }
@@ -95,12 +99,14 @@ void StepSync::start_sums(const EpochSums& own, double share) {
   sums_sent_.emplace(group_.start_sum(sums_, "the step's sums"));
 }
 
-void StepSync::finish_sums(EpochSums& sums) {
+void RankSync::finish_sums(std::uint64_t samples) {
   const at::NoGradGuard no_grad;
   sums_sent_->wait();
   sums_sent_.reset();
+  EpochSums& sums = state_.sums;
   sums.loss.add_(sums_[kLoss]);
   sums.right.add_(sums_[kRight].to(at::kLong));
+  sums.samples += samples;
   std::int64_t offset = kStatistics;
   for (const at::Tensor& tensor : statistics_) {
     tensor.copy_(sums_.narrow(0, offset, tensor.numel()).view_as(tensor));
@@ -109,7 +115,7 @@ void StepSync::finish_sums(EpochSums& sums) {
   finish_beat();
 }
 
-void StepSync::finish_beat() {
+void RankSync::finish_beat() {
   beat_sent_->wait();
   beat_sent_.reset();
   const auto* values = beat_.const_data_ptr<std::int64_t>();
@@ -120,7 +126,7 @@ void StepSync::finish_beat() {
   }
 }
 
-RankTimes StepSync::times() const {
+std::optional<RankTimes> RankSync::times() const {
   const auto slowest = std::max_element(busy_.begin(), busy_.end());
   RankTimes times{.ranks = group_.ranks(),
                   .slowest = static_cast<int>(slowest - busy_.begin()),

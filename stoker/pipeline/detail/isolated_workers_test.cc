@@ -1,5 +1,5 @@
 // Worker processes give the same bytes as threads, and a codec that misbehaves costs its sample.
-#include "stoker/pipeline/isolated_workers.h"
+#include "stoker/pipeline/detail/isolated_workers.h"
 
 #include <algorithm>
 #include <csignal>
@@ -28,7 +28,7 @@
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/pipeline/test_threads.h"
 
-namespace stoker {
+namespace stoker::detail {
 namespace {
 
 using test::MadeUpSource;
@@ -372,4 +372,4 @@ TEST(IsolatedWorkers, TellTheWatchdogWhichSampleTheyAreAt) {
 }
 
 }  // namespace
-}  // namespace stoker
+}  // namespace stoker::detail

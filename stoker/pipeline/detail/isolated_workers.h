@@ -29,7 +29,7 @@
 #include "stoker/pipeline/telemetry.h"
 #include "stoker/pipeline/watchdog.h"
 
-namespace stoker {
+namespace stoker::detail {
 
 struct SampleRecipe;
 struct Work;
@@ -46,4 +46,4 @@ class IsolatedWorkers {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace stoker
+}  // namespace stoker::detail
