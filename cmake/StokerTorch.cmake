@@ -34,7 +34,9 @@ add_library(stoker_torch_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled_torch.
 target_link_libraries(stoker_torch_headers PRIVATE stoker_compile stoker_torch)
 target_precompile_headers(stoker_torch_headers PRIVATE <ATen/ATen.h>)
 # For ccache: it looks through the precompiled header instead of refusing it.
-target_compile_options(stoker_torch INTERFACE -fpch-preprocess)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(stoker_torch INTERFACE -fpch-preprocess)
+endif()
 
 function(stoker_precompiled_torch target)
   target_link_libraries(${target} PRIVATE stoker_compile stoker_torch)
