@@ -1,9 +1,12 @@
 # A module is a folder under stoker/, a static library stoker_<module>, and its tests.
 
-# stoker_module(<name> SOURCES … HEADERS … USES <modules> LIBRARIES <targets>)
+# stoker_module(<name> SOURCES … HEADERS … USES <modules> LIBRARIES <targets> PRECOMPILED <set of StokerPrecompiled.cmake>)
 # HEADERS are the public ones; the target all_verify_interface_header_sets compiles each alone.
 function(stoker_module name)
-  cmake_parse_arguments(MODULE "" "" "SOURCES;HEADERS;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(MODULE "" "PRECOMPILED" "SOURCES;HEADERS;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  if(NOT MODULE_PRECOMPILED)
+    set(MODULE_PRECOMPILED common)
+  endif()
   set(target stoker_${name})
   add_library(${target} STATIC ${MODULE_SOURCES})
   add_library(stoker::${name} ALIAS ${target})
@@ -12,6 +15,7 @@ function(stoker_module name)
   target_link_libraries(${target}
     PUBLIC stoker_compile ${MODULE_USES} ${MODULE_LIBRARIES} PRIVATE ${MODULE_PRIVATE_LIBRARIES})
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  stoker_use_headers(${target} ${MODULE_PRECOMPILED})
   # For the shared libraries (StokerPackage.cmake); programs that link the module statically see no difference.
   if(name IN_LIST STOKER_FEED_MODULES)
     set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -39,11 +43,13 @@ function(stoker_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} stoker_source_dir GTest::gmock GTest::gtest_main)
   if(TEST_TORCH)
-    stoker_precompiled_torch(${name})  # which serves only code that is optimised as it is
+    target_link_libraries(${name} PRIVATE stoker_torch)
+    stoker_use_headers(${name} torch_test)
   else()
-    # A third less to compile. GCC 12 then takes an empty std::optional for one that is read.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
+    stoker_use_headers(${name} test)
   endif()
+  # Less to compile. GCC 12 then takes an empty std::optional for one that is read.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
   # One word: gtest_discover_tests cannot pass a list on. The presets look for a part of it.
   list(JOIN TEST_LABELS "+" label)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60

@@ -27,20 +27,11 @@ target_link_libraries(stoker_torch INTERFACE
 # Its headers are not written for our warnings, templates of theirs in our code included.
 target_compile_options(stoker_torch INTERFACE -Wno-shadow -Wno-conversion)
 
-# LibTorch's headers cost seconds in every file, so they are compiled once, ahead of all; modules take the result with
-# stoker_precompiled_torch(<target>). Code includes what it uses as if this were not there.
-file(WRITE ${PROJECT_BINARY_DIR}/precompiled_torch.cc "// Empty: only its precompiled header counts.\n")
-add_library(stoker_torch_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled_torch.cc)
-target_link_libraries(stoker_torch_headers PRIVATE stoker_compile stoker_torch)
-target_precompile_headers(stoker_torch_headers PRIVATE <ATen/ATen.h>)
-# For ccache: it looks through the precompiled header instead of refusing it.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(stoker_torch INTERFACE -fpch-preprocess)
+# LibTorch's headers cost seconds in every file.
+if(STOKER_PRECOMPILE)
+  stoker_headers(torch HEADERS <ATen/ATen.h> LIBRARIES stoker_torch)
+  if(STOKER_TESTS)
+    stoker_headers(torch_test HEADERS <ATen/ATen.h> <gmock/gmock.h> <gtest/gtest.h>
+                   LIBRARIES stoker_torch GTest::gmock GTest::gtest)
+  endif()
 endif()
-
-function(stoker_precompiled_torch target)
-  target_link_libraries(${target} PRIVATE stoker_compile stoker_torch)
-  # A precompiled header serves only code compiled with the same flags: programs have -fPIE otherwise.
-  target_compile_options(${target} PRIVATE -fPIC)
-  target_precompile_headers(${target} REUSE_FROM stoker_torch_headers)
-endfunction()
