@@ -1,5 +1,6 @@
 // Models by name: "FAMILY:DETAILS", e.g. "mlp:784,128,10", "mlp:784,256,10:relu", "cnn:small", or
-// "FAMILY" alone, e.g. "resnet18".
+// "FAMILY" alone, e.g. "resnet18". Built-in families are in one explicit list; a program adds its
+// own by register_network() (stoker/network.h). Any thread may call any function.
 #pragma once
 
 #include <cstdint>
