@@ -77,7 +77,8 @@ struct NetworkFamily {
   std::string name;        ///< "tiny", of the names "tiny" and "tiny:DETAILS"
   std::string usage = {};  ///< for messages: "tiny:CHANNELS, e.g. tiny:16"; empty: the name
   /// Makes a network on the CPU; called for each model that is made or loaded. The same input must
-  /// make the same network. Throw Error for details that it cannot read.
+  /// make the same network. Throw Error for details that it cannot read; std::invalid_argument and
+  /// std::out_of_range, of std::stoi() and its like, become an Error with `usage`.
   std::function<Network(const NetworkInput& input)> make;
 };
 

@@ -13,13 +13,11 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
-#include "stoker/network.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/networks/cnn.h"
 #include "stoker/nn/networks/mlp.h"
 #include "stoker/nn/networks/mobilenet.h"
 #include "stoker/nn/networks/resnet.h"
-#include "stoker/nn/networks/torch_network.h"
 
 namespace stoker {
 namespace {
@@ -134,8 +132,12 @@ const std::vector<Entry>& entries() {
 
 // Grows at its end alone and keeps its elements where they are, so pointers to them stay valid.
 struct Registered {
+  struct Family {
+    ModelFamily family;
+    MakeModel make;
+  };
   std::mutex mutex;
-  std::deque<NetworkFamily> families;
+  std::deque<Family> families;
 };
 
 Registered& registered() {
@@ -143,14 +145,14 @@ Registered& registered() {
   return all;
 }
 
-std::vector<const NetworkFamily*> registered_families() {
+std::vector<const Registered::Family*> registered_families() {
   const std::lock_guard lock(registered().mutex);
-  std::vector<const NetworkFamily*> all;
-  for (const NetworkFamily& family : registered().families) all.push_back(&family);
+  std::vector<const Registered::Family*> all;
+  for (const Registered::Family& one : registered().families) all.push_back(&one);
   return all;
 }
 
-[[noreturn]] void refuse(const NetworkFamily& family, std::string expected, std::string found) {
+[[noreturn]] void refuse(const ModelFamily& family, std::string expected, std::string found) {
   throw Error({.what = fmt::format("cannot register the network \"{}\"", family.name),
                .expected = std::move(expected),
                .found = std::move(found)});
@@ -168,9 +170,9 @@ bool is_readable(const std::string& name) {
     names.push_back(family.name);
     usages.push_back(family.usage);
   }
-  for (const NetworkFamily* family : registered_families()) {
-    names.push_back(family->name);
-    usages.push_back(family->usage);
+  for (const Registered::Family* one : registered_families()) {
+    names.push_back(one->family.name);
+    usages.push_back(one->family.usage);
   }
   const std::string near = did_you_mean(name, names);
   throw Error({.what = "there is no such model",
@@ -183,17 +185,17 @@ bool is_readable(const std::string& name) {
 
 }  // namespace
 
-void register_network(NetworkFamily family) {
+void register_family(ModelFamily family, MakeModel make) {
   if (!is_readable(family.name)) refuse(family, "a name of a-z, 0-9, \"_\" and \"-\"", "another");
-  if (!family.make) refuse(family, "a function that makes it", "none");
-  if (family.usage.empty()) family.usage = family.name;
-  const auto is_it = [&](const auto& other) { return other.name == family.name; };
   const std::lock_guard lock(registered().mutex);
-  if (std::ranges::any_of(model_families(), is_it) ||
-      std::ranges::any_of(registered().families, is_it)) {
-    refuse(family, "a name that is free", "a network of this name");
-  }
-  registered().families.push_back(std::move(family));
+  const bool taken =
+      std::ranges::any_of(model_families(),
+                          [&](const ModelFamily& other) { return other.name == family.name; }) ||
+      std::ranges::any_of(registered().families, [&](const Registered::Family& other) {
+        return other.family.name == family.name;
+      });
+  if (taken) refuse(family, "a name that is free", "a network of this name");
+  registered().families.push_back({std::move(family), std::move(make)});
 }
 
 std::span<const ModelFamily> model_families() {
@@ -215,9 +217,8 @@ std::unique_ptr<Model> make_model(const std::string& architecture, const ModelIn
     if (entry.family.name != name) continue;
     return entry.make(entry.family, architecture, details, input, seed);
   }
-  for (const NetworkFamily* family : registered_families()) {
-    if (family->name != name) continue;
-    return make_torch_network(*family, architecture, details, input, seed);
+  for (const Registered::Family* one : registered_families()) {
+    if (one->family.name == name) return one->make(architecture, details, input, seed);
   }
   fail_unknown(architecture, name);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -16,6 +17,7 @@
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/shared_statistics.h"
+#include "stoker/nn/networks/registry.h"
 
 namespace stoker {
 namespace {
@@ -241,6 +243,10 @@ std::unique_ptr<Model> make_torch_network(const NetworkFamily& family,
                                           std::uint64_t seed) {
   try {
     return make_checked(family, architecture, details, input, seed);
+  } catch (const std::invalid_argument&) {  // std::stoi() and its like throw these
+    refuse(architecture, family.usage, fmt::format("\"{}\"", details));
+  } catch (const std::out_of_range&) {
+    refuse(architecture, family.usage, fmt::format("\"{}\"", details));
   } catch (const c10::OutOfMemoryError&) {
     throw;
   } catch (const c10::Error& error) {
@@ -249,6 +255,21 @@ std::unique_ptr<Model> make_torch_network(const NetworkFamily& family,
                        input.classes),
            fmt::format("LibTorch's error: {}", error.what_without_backtrace()));
   }
+}
+
+void register_network(NetworkFamily family) {
+  if (!family.make) {
+    throw Error({.what = fmt::format("cannot register the network \"{}\"", family.name),
+                 .expected = "a function that makes it",
+                 .found = "none"});
+  }
+  if (family.usage.empty()) family.usage = family.name;
+  ModelFamily names{.name = family.name, .usage = family.usage, .summary = "a registered network"};
+  register_family(std::move(names), [family = std::move(family)](
+                                        const std::string& architecture, const std::string& details,
+                                        const ModelInput& input, std::uint64_t seed) {
+    return make_torch_network(family, architecture, details, input, seed);
+  });
 }
 
 }  // namespace stoker

@@ -5,6 +5,9 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
@@ -16,6 +19,41 @@
 #include "stoker/nn/networks/test_network.h"
 
 namespace stoker {
+namespace {
+
+// x + conv(x)
+struct TestBlockImpl : torch::nn::Module {
+  explicit TestBlockImpl(std::int64_t channels)
+      : conv(torch::nn::Conv2dOptions(channels, channels, 3).padding(1)) {
+    register_module("conv", conv);
+  }
+  at::Tensor forward(const at::Tensor& x) { return x + conv(x); }
+  torch::nn::Conv2d conv;
+};
+TORCH_MODULE(TestBlock);
+
+Network make_test_network(const NetworkInput& input) {
+  const std::int64_t channels = std::stoll(input.details);
+  torch::nn::Conv2d stem(
+      torch::nn::Conv2dOptions(input.image.channels, channels, 3).stride(2).padding(1).bias(false));
+  return {.stages = {{"stem", torch::nn::Sequential(stem, torch::nn::BatchNorm2d(channels),
+                                                    torch::nn::ReLU())},
+                     {"block", torch::nn::Sequential(TestBlock(channels))}},
+          .dropout = 0.2};
+}
+
+}  // namespace
+
+const char* test_network() {
+  static const bool registered = [] {
+    register_network(
+        {.name = "test-network", .usage = "test-network:CHANNELS", .make = make_test_network});
+    return true;
+  }();
+  static_cast<void>(registered);
+  return "test-network:4";
+}
+
 namespace {
 
 const ModelInput kInput = {.image = {.height = 8, .width = 6, .channels = 3}, .classes = 5};
@@ -74,6 +112,14 @@ TEST(RegisterNetwork, AWrongNameListsWhatIsRegistered) {
   EXPECT_NE(message("unheard-of").find("mlp:SIZE"), std::string::npos);
   EXPECT_NE(message("unheard-of").find("stoker/network.h"), std::string::npos);
   EXPECT_NE(message("test-netwrk:4").find("Did you mean test-network?"), std::string::npos);
+}
+
+TEST(RegisterNetwork, DetailsThatItCannotReadNameItsUsage) {
+  test_network();
+  for (const char* name : {"test-network", "test-network:x", "test-network:99999999999999999999"}) {
+    const std::string message = message_of([&] { static_cast<void>(make_model(name, kInput, 1)); });
+    EXPECT_NE(message.find("expected test-network:CHANNELS"), std::string::npos) << message;
+  }
 }
 
 TEST(RegisterNetwork, RefusesNamesThatAreTakenOrUnreadable) {
