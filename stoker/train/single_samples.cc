@@ -58,8 +58,6 @@ bool learns_from_one_sample(Model& model, std::size_t frozen) {
     learns = false;
   } catch (const c10::OutOfMemoryError&) {
     // Says nothing about batch norms, and training will meet it too.
-  } catch (const c10::Error&) {
-    learns = false;  // LibTorch's own batch norms, of a registered network
   }
   model.freeze(frozen_now);
   return learns;

@@ -219,7 +219,17 @@ at::Tensor TorchNetwork::run_stage(std::size_t stage, const at::Tensor& x, bool 
   }
   const auto& layers = network_.stages[stage].layers.ptr();
   layers->train(training);
-  return layers->forward(x);
+  try {
+    return layers->forward(x);
+  } catch (const c10::Error& error) {
+    // LibTorch's batch norms; training expects an Error, as the norms of layers.h throw it.
+    const std::string text = error.what_without_backtrace();
+    if (text.find("more than 1 value per channel") == std::string::npos) throw;
+    throw Error({.what = "batch normalisation cannot learn from this batch",
+                 .expected = "at least two values for each channel",
+                 .found = fmt::format("one in {}, for {} samples", tensors_[stage].name, x.size(0)),
+                 .hint = "Use a batch size that leaves no single sample over, or larger images"});
+  }
 }
 
 at::Tensor TorchNetwork::pooled(const at::Tensor& x) const {

@@ -249,6 +249,17 @@ TEST(TorchNetwork, QuotesLibTorchWhereTheImagesDoNotFit) {
   EXPECT_NE(message.find("channels"), std::string::npos) << message;
 }
 
+// Trainer asks this way whether ranks may get a single sample.
+TEST(TorchNetwork, ABatchNormOfOneValueIsAnError) {
+  const auto model = make_model(test_network(), {.image = {2, 2, 3}, .classes = 5}, 1);
+  const auto learn_from = [&](std::int64_t samples) {
+    model->backward(at::rand({samples, 3, 2, 2}), at::zeros({samples}, at::kLong), {});
+  };
+  EXPECT_THROW(learn_from(1), Error);
+  EXPECT_NO_THROW(learn_from(2));
+  EXPECT_NO_THROW(static_cast<void>(model->forward(at::rand({1, 3, 2, 2}))));
+}
+
 TEST(TorchNetwork, RefusesToShareStatistics) {
   const auto model = made();
   const SharedStatistics shared([](const at::Tensor&) {});
