@@ -24,10 +24,11 @@ set(STOKER_FEED_HEADERS
   stoker/pipeline/feed_stats.h stoker/pipeline/plan.h
   stoker/store/store_options.h)
 
-# What stoker/train.h and stoker/predict.h include besides.
+# What stoker/train.h, stoker/predict.h and stoker/network.h include besides. The last one includes LibTorch's headers;
+# programs that use it link Stoker::network.
 set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn distributed train report run run_trainer)
 set(STOKER_TRAIN_HEADERS ${STOKER_FEED_HEADERS}
-  stoker/predict.h stoker/train.h
+  stoker/network.h stoker/predict.h stoker/train.h
   stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/data/training_parts.h stoker/distributed/launch.h
   stoker/nn/loss_kind.h stoker/nn/preprocessing.h stoker/pipeline/normalise_settings.h
   stoker/run/record_options.h stoker/run/run_settings.h stoker/run/settings_file.h stoker/run/validation_settings.h
@@ -78,12 +79,22 @@ function(stoker_install_component component)
     COMPONENT ${component})
 endfunction()
 
+# stoker_install_network(): the component `network`, which is `train` with LibTorch's headers (Stoker-network.cmake.in).
+function(stoker_install_network)
+  configure_file(${STOKER_PACKAGE_DIR}/Stoker-network.cmake.in ${PROJECT_BINARY_DIR}/Stoker-network.cmake @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/Stoker-network.cmake ${STOKER_PACKAGE_DIR}/StokerTorchTarget.cmake
+    DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT train)
+endfunction()
+
 # stoker_install_package(): all components and the program.
 function(stoker_install_package)
   get_property(components GLOBAL PROPERTY STOKER_COMPONENTS)
   foreach(component ${components})
     stoker_install_component(${component})
   endforeach()
+  if("train" IN_LIST components)
+    stoker_install_network()
+  endif()
   configure_package_config_file(${STOKER_PACKAGE_DIR}/StokerConfig.cmake.in ${PROJECT_BINARY_DIR}/StokerConfig.cmake
     INSTALL_DESTINATION ${STOKER_CONFIG_DESTINATION})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -131,26 +131,30 @@ class TrainExamples(Example):
             for number in range(20):
                 write_png(cls.folder / "many" / label / f"{number}.png", 40, level + number)
 
-    def weights(self, output):
-        return (self.folder / output / "example" / "weights" / "last.safetensors").read_bytes()
+    def last_weights(self, run_folder):
+        return (run_folder / "weights" / "last.safetensors").read_bytes()
 
-    def test_a_killed_run_continues_to_the_same_weights(self):
-        unbroken = self.output("train", self.folder / "many", self.folder / "unbroken")
-        self.assertEqual(unbroken.returncode, 0, unbroken.stderr)
-        self.assertIn("20 steps", unbroken.stdout)
-        program = [str(self.folder / "train" / "train_example"), str(self.folder / "many"), str(self.folder / "killed")]
-        steps = self.folder / "killed" / "example" / "checkpoints"
+    def killed_and_finished(self, program, output, experiment):
+        """Kills the run at three steps, starts it again each time, and returns what it printed and its last weights."""
+        command = [str(program), str(self.folder / "many"), str(output)]
+        checkpoints = output / experiment / "checkpoints"
         kills = 0
         for wanted in (3, 9, 14):
-            process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and max([0, *(int(re.search(r"\d+", path.stem).group()) for path in steps.glob("*.safetensors"))]) < wanted:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and max([0, *(int(re.search(r"\d+", path.stem).group()) for path in checkpoints.glob("*.safetensors"))]) < wanted:
                 time.sleep(0.01)
             kills += process.poll() is None
             process.kill()
             process.wait()
         self.assertGreater(kills, 0)
-        succeed(*program)
-        self.assertEqual(self.weights("killed"), self.weights("unbroken"))
+        return succeed(*command), self.last_weights(output / experiment)
+
+    def test_a_killed_run_continues_to_the_same_weights(self):
+        unbroken = self.output("train", self.folder / "many", self.folder / "unbroken")
+        self.assertEqual(unbroken.returncode, 0, unbroken.stderr)
+        self.assertIn("20 steps", unbroken.stdout)
+        _, weights = self.killed_and_finished(self.folder / "train" / "train_example", self.folder / "killed", "example")
+        self.assertEqual(weights, self.last_weights(self.folder / "unbroken" / "example"))
         predicted = self.output("predict", self.folder / "unbroken" / "example" / "weights" / "best.safetensors", self.photos)
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
         rows = [line.split("\t") for line in predicted.stdout.splitlines()]
@@ -161,6 +165,23 @@ class TrainExamples(Example):
                        self.folder / "unbroken" / "example" / "weights" / "best.safetensors")
         for name, label, _ in rows:
             self.assertRegex(said, rf"{re.escape(name)},.*{label}")
+
+    def test_network(self):
+        unbroken = self.output("network", self.folder / "many", self.folder / "tiny")
+        self.assertEqual(unbroken.returncode, 0, unbroken.stderr)
+        steps, *rows = unbroken.stdout.splitlines()
+        self.assertEqual(steps, "20 steps")
+        # It learned to tell dark from bright, and its model file was read by its name.
+        self.assertEqual(len(rows), 40)
+        for name, label, _ in (row.split("\t") for row in rows):
+            self.assertEqual(label, pathlib.Path(name).parent.name)
+        text, weights = self.killed_and_finished(self.folder / "network" / "network_example", self.folder / "killed_tiny", "tiny")
+        self.assertEqual(weights, self.last_weights(self.folder / "tiny" / "tiny"))
+        self.assertEqual(text, unbroken.stdout)
+        # Another program does not know it, and says who would.
+        other = run(self.prefix / "bin" / "stoker", "predict", self.photos, "--weights", self.folder / "tiny" / "tiny" / "weights" / "best.safetensors")
+        self.assertEqual(other.returncode, 1)
+        self.assertIn('found "tiny:16". A network of another program must be registered by it', other.stderr)
 
     @unittest.skipUnless(WEIGHTS.exists() and PLATES.exists(), f"needs {WEIGHTS} and {PLATES}")
     def test_finetune(self):
@@ -179,7 +200,7 @@ class Headers(Installed):
     def test_every_included_header_is_installed_and_no_other(self):
         reached, ahead = {"stoker/export.h"}, ["stoker/feed.h"]
         if (self.include / "stoker" / "train.h").exists():
-            ahead += ["stoker/train.h", "stoker/predict.h"]
+            ahead += ["stoker/train.h", "stoker/predict.h", "stoker/network.h"]
         while ahead:
             name = ahead.pop()
             reached.add(name)
@@ -192,7 +213,8 @@ class Headers(Installed):
     def test_only_headers_of_the_standard_library_besides(self):
         for path in self.include.rglob("*.h"):
             for kind, name in self.includes(path):
-                self.assertTrue(kind == '"' and name.startswith("stoker/") or re.fullmatch("[a-z_]+", name), f"{path}: {name}")
+                of_torch = path == self.include / "stoker" / "network.h" and name.startswith("torch/")
+                self.assertTrue(kind == '"' and name.startswith("stoker/") or re.fullmatch("[a-z_]+", name) or of_torch, f"{path}: {name}")
 
     @unittest.skipUnless(shutil.which("doxygen"), "needs doxygen")
     def test_the_reference_has_no_warning(self):
@@ -247,9 +269,34 @@ class Package(Installed):
         self.assertIn("which has: feed", " ".join(done.stderr.split()))
 
     def test_without_components_it_is_all_that_there_are(self):
-        project = write_project(self.folder / "all", "find_package(Stoker REQUIRED)", "if(NOT TARGET Stoker::feed)",
-                                'message(FATAL_ERROR "missing")', "endif()")
+        # But network: it would need LibTorch's headers.
+        project = write_project(self.folder / "all", "find_package(Stoker REQUIRED)", "if(NOT TARGET Stoker::feed OR TARGET Stoker::network)",
+                                'message(FATAL_ERROR "missing, or too many")', "endif()")
         done = self.configure(project)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(list(BUILD.glob("lib/libstoker.so")), "needs a build with LibTorch")
+    def test_the_network_component_needs_the_same_libtorch(self):
+        def failure(name, *arguments):
+            project = write_project(self.folder / name, "find_package(Stoker REQUIRED COMPONENTS feed network)")
+            done = self.configure(project, *arguments)
+            self.assertNotEqual(done.returncode, 0)
+            return " ".join(done.stderr.split())
+
+        missing = failure("no_torch", f"-DTorch_DIR={self.folder}/nowhere/share/cmake/Torch")
+        self.assertIn("found no lib/libtorch_cpu.so. Pass -DCMAKE_PREFIX_PATH=", missing)
+        older = self.folder / "older"
+        (older / "lib").mkdir(parents=True)
+        (older / "lib" / "libtorch_cpu.so").touch()
+        arguments = f"-DCMAKE_PREFIX_PATH={older};{self.prefix}"
+        self.assertIn(f"found no headers of LibTorch in {older}/include", failure("no_headers", arguments))
+        header = older / "include" / "torch" / "headeronly" / "version.h"
+        header.parent.mkdir(parents=True)
+        header.write_text("#define TORCH_VERSION_MAJOR 1\n#define TORCH_VERSION_MINOR 13\n#define TORCH_VERSION_PATCH 1\n", encoding="utf-8")
+        self.assertIn(f"found LibTorch 1.13.1 in {older}", failure("older_torch", arguments))
+        optional = write_project(self.folder / "optional", "find_package(Stoker REQUIRED COMPONENTS train OPTIONAL_COMPONENTS network)",
+                                 "if(NOT TARGET Stoker::train OR TARGET Stoker::network)", 'message(FATAL_ERROR "wrong")', "endif()")
+        done = self.configure(optional, arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_another_minor_version_is_refused(self):

@@ -144,6 +144,7 @@ at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor
     const Autocast autocast(device(), precision());
     map = feature_map(prepared(x), {}).to(at::kFloat).contiguous();
   }
+  if (map.dim() != 4) return Model::class_activation(x, classes);
   const at::AutoGradMode grad(true);
   map.requires_grad_(true);
   const at::Tensor outputs = head()(pooled(map));

@@ -1,4 +1,4 @@
-// The kinds of models there are, for help texts; without LibTorch's headers.
+// The built-in kinds of models, for help texts; without LibTorch's headers.
 #pragma once
 
 #include <span>

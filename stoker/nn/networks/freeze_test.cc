@@ -5,13 +5,14 @@
 
 #include "stoker/core/test_files.h"
 #include "stoker/nn/networks/registry.h"
+#include "stoker/nn/networks/test_network.h"
 
 namespace stoker {
 namespace {
 
 const ModelInput kInput = {.image = {.height = 40, .width = 32, .channels = 3}, .classes = 5};
 const char* const kArchitectures[] = {"mlp:3840,12,9,5:relu", "cnn:4,8,8", "resnet18",
-                                      "mobilenet_v2"};
+                                      "mobilenet_v2", test_network()};
 
 struct Samples {
   at::Tensor x, labels;

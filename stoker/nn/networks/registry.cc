@@ -1,7 +1,11 @@
 #include "stoker/nn/networks/registry.h"
 
+#include <algorithm>
 #include <charconv>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -126,7 +130,73 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
+// Grows at its end alone and keeps its elements where they are, so pointers to them stay valid.
+struct Registered {
+  struct Family {
+    ModelFamily family;
+    MakeModel make;
+  };
+  std::mutex mutex;
+  std::deque<Family> families;
+};
+
+Registered& registered() {
+  static Registered all;
+  return all;
+}
+
+std::vector<const Registered::Family*> registered_families() {
+  const std::lock_guard lock(registered().mutex);
+  std::vector<const Registered::Family*> all;
+  for (const Registered::Family& one : registered().families) all.push_back(&one);
+  return all;
+}
+
+[[noreturn]] void refuse(const ModelFamily& family, std::string expected, std::string found) {
+  throw Error({.what = fmt::format("cannot register the network \"{}\"", family.name),
+               .expected = std::move(expected),
+               .found = std::move(found)});
+}
+
+bool is_readable(const std::string& name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+[[noreturn]] void fail_unknown(const std::string& architecture, const std::string& name) {
+  std::vector<std::string> names, usages;
+  for (const ModelFamily& family : model_families()) {
+    names.push_back(family.name);
+    usages.push_back(family.usage);
+  }
+  for (const Registered::Family* one : registered_families()) {
+    names.push_back(one->family.name);
+    usages.push_back(one->family.usage);
+  }
+  const std::string near = did_you_mean(name, names);
+  throw Error({.what = "there is no such model",
+               .expected = fmt::format("{}", fmt::join(usages, "; or ")),
+               .found = fmt::format("\"{}\"", architecture),
+               .hint = near.empty() ? "A network of another program must be registered by it "
+                                      "(stoker/network.h)"
+                                    : near});
+}
+
 }  // namespace
+
+void register_family(ModelFamily family, MakeModel make) {
+  if (!is_readable(family.name)) refuse(family, "a name of a-z, 0-9, \"_\" and \"-\"", "another");
+  const std::lock_guard lock(registered().mutex);
+  const bool taken =
+      std::ranges::any_of(model_families(),
+                          [&](const ModelFamily& other) { return other.name == family.name; }) ||
+      std::ranges::any_of(registered().families, [&](const Registered::Family& other) {
+        return other.family.name == family.name;
+      });
+  if (taken) refuse(family, "a name that is free", "a network of this name");
+  registered().families.push_back({std::move(family), std::move(make)});
+}
 
 std::span<const ModelFamily> model_families() {
   static const std::vector<ModelFamily> families = [] {
@@ -143,19 +213,14 @@ std::unique_ptr<Model> make_model(const std::string& architecture, const ModelIn
   const std::size_t colon = architecture.find(':');
   const std::string name = architecture.substr(0, colon);
   const std::string details = colon == std::string::npos ? "" : architecture.substr(colon + 1);
-  std::vector<std::string> names;
   for (const Entry& entry : entries()) {
-    if (entry.family.name == name) {
-      return entry.make(entry.family, architecture, details, input, seed);
-    }
-    names.push_back(entry.family.name);
+    if (entry.family.name != name) continue;
+    return entry.make(entry.family, architecture, details, input, seed);
   }
-  std::vector<std::string> usages;
-  for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
-  throw Error({.what = "there is no such model",
-               .expected = fmt::format("{}", fmt::join(usages, "; or ")),
-               .found = fmt::format("\"{}\"", architecture),
-               .hint = did_you_mean(name, names)});
+  for (const Registered::Family* one : registered_families()) {
+    if (one->family.name == name) return one->make(architecture, details, input, seed);
+  }
+  fail_unknown(architecture, name);
 }
 
 }  // namespace stoker

@@ -1,8 +1,13 @@
 // Models by name: "FAMILY:DETAILS", e.g. "mlp:784,128,10", "mlp:784,256,10:relu", "cnn:small", or
-// "FAMILY" alone, e.g. "resnet18".
+// "FAMILY" alone, e.g. "resnet18". Built-in families are in one explicit list; a program adds its
+// own by register_network() (stoker/network.h). Any thread may call any function.
+//
+// LibTorch's modules cost 14 s in every file that includes them: they are in torch_network.cc
+// alone.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,6 +15,15 @@
 #include "stoker/nn/networks/families.h"
 
 namespace stoker {
+
+// What makes a model of the family from the whole name and the details in it.
+using MakeModel = std::function<std::unique_ptr<Model>(
+    const std::string& architecture, const std::string& details, const ModelInput& input,
+    std::uint64_t seed)>;
+
+// Adds a family, for the whole process and for good. Throws Error where its name is taken or has
+// other characters than a-z, 0-9, "_" and "-".
+void register_family(ModelFamily family, MakeModel make);
 
 // Throws Error where the name is unknown or the network does not fit the input.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& architecture,

@@ -1,0 +1,32 @@
+# How code that uses LibTorch is compiled and linked. Of the build, and installed for the component `network`.
+#
+# Not find_package(Torch): with the wheel, which is built with CUDA, it enables CUDA as a language of the
+# project, asks for a toolkit even for a program that runs on CPUs, and CMake 3.25 does not know CUDA C++20.
+
+# stoker_torch_target(<target> <path of libtorch_cpu>): the target's interface.
+function(stoker_torch_target target torch_cpu)
+  get_filename_component(lib ${torch_cpu} DIRECTORY)
+  get_filename_component(root ${lib} DIRECTORY)
+  # After the system's headers: the wheel carries copies of other libraries' headers, fmt's in another version than
+  # the one that we link.
+  target_compile_options(${target} INTERFACE
+    "SHELL:-idirafter ${root}/include" "SHELL:-idirafter ${root}/include/torch/csrc/api/include")
+  # libtorch_cpu finds the CUDA libraries that it names by itself; the linker has to be told.
+  file(GLOB cuda_libs ${root}/../nvidia/cu*/lib)
+  list(TRANSFORM cuda_libs PREPEND "-Wl,-rpath-link,")
+  target_link_options(${target} INTERFACE ${cuda_libs})
+  target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
+endfunction()
+
+# stoker_torch_version(<variable> <folder with lib/ and include/>): "2.15.0"; empty where there are no headers.
+function(stoker_torch_version variable root)
+  set(version)
+  foreach(header torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+    if(NOT version AND EXISTS ${root}/include/${header})
+      file(STRINGS ${root}/include/${header} lines REGEX "^#define TORCH_VERSION_(MAJOR|MINOR|PATCH) [0-9]+")
+      list(TRANSFORM lines REPLACE ".* ([0-9]+).*" "\\1")
+      list(JOIN lines "." version)
+    endif()
+  endforeach()
+  set(${variable} "${version}" PARENT_SCOPE)
+endfunction()
