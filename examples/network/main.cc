@@ -45,8 +45,8 @@ void train(const char* data, const char* output) {
   settings.data = data;
   settings.model = "tiny:16";
   settings.policy = "resize(32,32),hflip(0.5)";
-  settings.train.epochs = 4;
-  settings.train.batch_size = 8;
+  settings.train.feed.epochs = 4;
+  settings.train.feed.batch_size = 8;
   settings.output = output;
   settings.experiment = "tiny";
   settings.resume = "auto";  // continues the run if it exists

@@ -210,15 +210,16 @@ void TorchNetwork::move_tensors(const at::Device& device) {
   head_.to(device);
 }
 
-at::Tensor TorchNetwork::run_stage(std::size_t stage, const at::Tensor& x, bool training) const {
-  if (training && SharedStatistics::active() && !tensors_[stage].buffers.empty()) {
+at::Tensor TorchNetwork::run_stage(std::size_t stage, const at::Tensor& x,
+                                   const StageContext& context) const {
+  if (context.training && SharedStatistics::active() && !tensors_[stage].buffers.empty()) {
     throw Error(
         {.what = "a registered network cannot share batch statistics among ranks",
-         .expected = "a network without buffers, or no --sync-bn",
+         .expected = "a network without buffers, or `sync_bn` off",
          .found = fmt::format("{} of {}", tensors_[stage].buffers.front().name, architecture())});
   }
   const auto& layers = network_.stages[stage].layers.ptr();
-  layers->train(training);
+  layers->train(context.training);
   try {
     return layers->forward(x);
   } catch (const c10::Error& error) {

@@ -27,7 +27,7 @@ class TorchNetwork final : public AutogradModel {
   [[nodiscard]] std::size_t body_stages() const override { return network_.stages.size(); }
   // Error where statistics are to be shared among ranks, which LibTorch's batch norms cannot.
   [[nodiscard]] at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
-                                     bool training) const override;
+                                     const StageContext& context) const override;
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return head_; }
   [[nodiscard]] double dropout() const override { return network_.dropout; }
