@@ -47,8 +47,21 @@ CommandInfo tree_of(const CLI::App& app) {
   return info;
 }
 
+void add_flag_names(const CLI::App& app, std::set<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    names.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr)) add_flag_names(*command, names);
+}
+
 }  // namespace
 
 CommandInfo command_tree(const Command& command) { return tree_of(command.app()); }
+
+std::set<std::string> flag_names(const Command& command) {
+  std::set<std::string> names;
+  add_flag_names(command.app(), names);
+  return names;
+}
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 // and print --help: what completion scripts and the manual page are made of.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,8 @@ struct CommandInfo {
 };
 
 [[nodiscard]] CommandInfo command_tree(const Command& command);
+
+// Long names, without dashes, of all flags of the command and of those below it.
+[[nodiscard]] std::set<std::string> flag_names(const Command& command);
 
 }  // namespace stoker

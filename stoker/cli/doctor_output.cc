@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
 #include "stoker/data/sources/image_folder.h"
 #include "stoker/data/sources/mapped_file.h"
@@ -62,7 +63,7 @@ Json finding_json(const Finding& finding) {
           {"severity", severity_name(traits.severity)},
           {"paths", finding.paths},
           {"detail", finding.detail},
-          {"advice", traits.advice}};
+          {"advice", with_flags(traits.advice)}};
 }
 
 // Shrinks pictures for the page.
@@ -250,7 +251,7 @@ DoctorPage make_doctor_page(const Diagnosis& diagnosis, const DecodeLimits& limi
       const FindingTraits& traits = traits_of(finding.kind);
       page.sections.push_back({.severity = page_severity(traits.severity),
                                .title = std::string(traits.title),
-                               .advice = std::string(traits.advice),
+                               .advice = with_flags(traits.advice),
                                .findings = {},
                                .plain = {}});
     }

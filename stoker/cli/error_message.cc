@@ -5,14 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
 
 namespace stoker {
 
 std::string error_message(const std::exception& error) {
-  const bool ours = dynamic_cast<const Error*>(&error) != nullptr ||
-                    dynamic_cast<const InvariantError*>(&error) != nullptr;
-  if (ours) return error.what();
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) {
+    return with_flags(full_message(ours->details()));
+  }
+  if (dynamic_cast<const InvariantError*>(&error) != nullptr) return error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is not enough memory";
   if (dynamic_cast<const std::system_error*>(&error) != nullptr) {
     return fmt::format("the system refused: {}", error.what());

@@ -6,8 +6,9 @@
 
 namespace stoker {
 
-// Errors of ours, and of the system, in their own words; anything else is a defect of the program
-// and says so, with the version and a request to report it.
+// Errors of ours, with their causes and with options as flags (option_text.h), and errors of the
+// system, in their own words; anything else is a defect of the program and says so, with the
+// version and a request to report it.
 [[nodiscard]] std::string error_message(const std::exception& error);
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
 
 namespace stoker {
@@ -24,6 +25,15 @@ TEST(ErrorMessage, OursAndTheSystemsKeepTheirWords) {
           "cannot create directory", "/x", std::make_error_code(std::errc::permission_denied))),
       AllOf(HasSubstr("Permission denied"), HasSubstr("/x"), Not(HasSubstr("internal"))));
   EXPECT_EQ(error_message(std::bad_alloc()), "there is not enough memory");
+}
+
+TEST(ErrorMessage, CausesFollowAndOptionsAreFlags) {
+  set_program_flags({"on-error", "max-pixels"});
+  EXPECT_EQ(error_message(Error({.what = "cannot read it",
+                                 .hint = "Pass `on_error` skip",
+                                 .causes = {{.what = "`max_pixels` is less"}}})),
+            "cannot read it. Pass --on-error skip\n  cause: --max-pixels is less");
+  set_program_flags({});
 }
 
 TEST(ErrorMessage, AnythingElseIsADefectThatAsksForAReport) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
@@ -83,7 +84,7 @@ void UnreadableSamples::end(const ModelFlags& flags, std::uint64_t samples) cons
   constexpr std::size_t kMostNamed = 5;
   fmt::print(stderr, "stoker: {} of {} images could not be read:\n", faults_.size(), samples);
   for (const SampleFault& fault : std::span(faults_).first(std::min(kMostNamed, faults_.size()))) {
-    fmt::print(stderr, "  {}: {}\n", fault.name, fault.reason);
+    fmt::print(stderr, "  {}: {}\n", fault.name, with_flags(fault.reason));
   }
   if (faults_.size() > kMostNamed) {
     fmt::print(stderr, "  and {} more; `stoker doctor {}` lists all\n", faults_.size() - kMostNamed,

@@ -1,13 +1,17 @@
 #include "stoker/cli/program.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/error_message.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
 
@@ -42,6 +46,15 @@ void add_feed_commands(const Command& program) {
   add_ops_command(program);
 }
 
+// Of `stoker train`, in texts of commands that this program may have without it.
+constexpr std::array kTrainFlags = {"max-errors", "on-error", "skip-unknown"};
+
+void know_flags(const Command& program) {
+  std::set<std::string> flags = flag_names(program);
+  flags.insert(kTrainFlags.begin(), kTrainFlags.end());
+  set_program_flags(std::move(flags));
+}
+
 bool is_for(const Command& program, int argc, char** argv) {
   if (argc < 2) return false;
   return std::strcmp(argv[1], "--version") == 0 || program.has_command(argv[1]);
@@ -60,6 +73,7 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   // These two describe all commands that there are.
   add_completion_command(program);
   add_man_command(program, STOKER_VERSION);
+  know_flags(program);
   try {
     const auto parse = [&] { line.parse(argc, argv); };
     parts.run ? parts.run(parse) : parse();

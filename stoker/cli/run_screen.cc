@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "stoker/cli/option_text.h"
 #include "stoker/run/train_reporter.h"
 
 namespace stoker {
@@ -24,7 +25,8 @@ std::string details(const StepReport& report) {
 
 RunEvents RunScreen::events(const StopSignals& signals) {
   return {.line = [this](const std::string& line) { show_line(line); },
-          .trying = [](const std::string& note) { fmt::print(stderr, "{}\n", note); },
+          .trying = [](const std::string& note) { fmt::print(stderr, "{}\n", with_flags(note)); },
+          .wording = [](const std::string& text) { return with_flags(text); },
           .progress = [this](const std::string& work, std::uint64_t done,
                              std::uint64_t total) { show_progress(work, done, total); },
           .stalled =

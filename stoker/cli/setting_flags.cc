@@ -8,21 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
-
 namespace stoker {
 namespace {
-
-// The flag's name in place of "the value".
-void write_text(const SettingText& place, const std::string& name, const std::string& text) {
-  try {
-    place.write(text);
-  } catch (const Error& error) {
-    ErrorDetails details = error.details();
-    if (details.what == kValueMisfit) details.what = fmt::format("--{} does not fit", name);
-    throw Error(details);
-  }
-}
 
 std::string flag_names(const Setting& setting) {
   std::string names = "--" + setting.name;
@@ -39,10 +26,9 @@ Flag add_setting(const Command& command, const Setting& setting) {
       [&](const auto& place) {
         using Place = std::remove_cvref_t<decltype(place)>;
         if constexpr (std::same_as<Place, SettingText>) {
-          const std::function<void(const std::string&)> write =
-              [place, name = setting.name](const std::string& text) {
-                write_text(place, name, text);
-              };
+          const std::function<void(const std::string&)> write = [setting](const std::string& text) {
+            set_texts(setting, {text});
+          };
           return command.add_option(names, write, setting.help).default_text(place.read());
         } else if constexpr (std::same_as<Place, bool*>) {
           const Flag flag = command.add_flag(names, *place, setting.help);

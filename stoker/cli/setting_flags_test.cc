@@ -72,13 +72,13 @@ TEST(SettingFlags, WhatDoesNotFitIsRefused) {
   }
 }
 
-TEST(SettingFlags, AnErrorOfATextNamesTheFlag) {
+TEST(SettingFlags, AnErrorOfATextNamesTheSetting) {
   Program program;
   try {
     program.line.parse("--rate 7");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--rate does not fit"));
+    EXPECT_THAT(error.what(), HasSubstr("`rate` does not fit"));
     EXPECT_THAT(error.what(), HasSubstr("a number from 0 to 1, or auto"));
   }
 }

@@ -7,6 +7,26 @@
 #include "stoker/core/invariant.h"
 
 namespace stoker {
+namespace {
+
+// A reader of the text learns nothing from the cause but how it was put.
+bool is_told(const std::string& text, const ErrorDetails& cause) {
+  const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };
+  if (cause.path.empty() && cause.expected.empty() && cause.found.empty()) return has(cause.what);
+  const bool has_offset = !cause.offset || has(fmt::format("byte {}", *cause.offset));
+  return has_offset && has(cause.path) && has(cause.expected) && has(cause.found) &&
+         has(cause.hint);
+}
+
+void add_causes(std::string& text, const ErrorDetails& details, std::size_t indent) {
+  for (const ErrorDetails& cause : details.causes) {
+    const bool is_new = !is_told(text, cause);
+    if (is_new) text += fmt::format("\n{:{}}cause: {}", "", indent, to_string(cause));
+    add_causes(text, cause, is_new ? indent + 2 : indent);
+  }
+}
+
+}  // namespace
 
 std::string to_string(const ErrorDetails& details) {
   std::string text = details.what;
@@ -18,6 +38,17 @@ std::string to_string(const ErrorDetails& details) {
   }
   if (!details.hint.empty()) text += fmt::format(". {}", details.hint);
   return text;
+}
+
+std::string full_message(const ErrorDetails& details) {
+  std::string text = to_string(details);
+  add_causes(text, details, 2);
+  return text;
+}
+
+ErrorDetails details_of(const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  return ours != nullptr ? ours->details() : ErrorDetails{.what = error.what()};
 }
 
 Error::Error(ErrorDetails details)

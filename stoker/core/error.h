@@ -6,12 +6,17 @@
 ///  - Error ends the command (bad flag, missing file, corrupt header): thrown;
 ///  - Result: the caller goes on (one undecodable image): returned, see result.h;
 ///  - InvariantError: our bug, never reached by user input: thrown.
+///
+/// A text names an option as C++ does, in backquotes: "`on_error` skip", "`resume=runs/a`". Below
+/// `cli` no text has flags; `cli` makes "--on-error skip" of it.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "stoker/export.h"
 
@@ -24,13 +29,21 @@ struct ErrorDetails {
   std::optional<std::uint64_t> offset = {};  ///< byte in that file
   std::string expected = {};
   std::string found = {};
-  std::string hint = {};  ///< what the reader can do now
+  std::string hint = {};                  ///< what the reader can do now
+  std::vector<ErrorDetails> causes = {};  ///< errors that led to it
 };
 
-/// "what: path, byte 4: expected …, found …. hint"
+/// "what: path, byte 4: expected …, found …. hint". Without the causes.
 [[nodiscard]] STOKER_API std::string to_string(const ErrorDetails& details);
 
-/// Ends what was asked for; what() is the whole message.
+/// to_string(), and a line "  cause: …" for each cause, and for its causes below it. Leaves out
+/// causes of which all but `what` is in the message already.
+[[nodiscard]] STOKER_API std::string full_message(const ErrorDetails& details);
+
+/// For ErrorDetails::causes: details of an Error, or the text of another exception.
+[[nodiscard]] STOKER_API ErrorDetails details_of(const std::exception& error);
+
+/// Ends what was asked for; what() is the message without causes.
 class STOKER_API Error : public std::runtime_error {
  public:
   explicit Error(ErrorDetails details);

@@ -25,6 +25,45 @@ TEST(Error, LeavesEmptyPartsOut) {
   EXPECT_STREQ(Error({.what = "no data", .found = "nothing"}).what(), "no data: found nothing");
 }
 
+TEST(Error, CausesFollowTheMessageInnermostLast) {
+  const ErrorDetails disk{.what = "cannot read file", .path = "b.bin", .found = "I/O error"};
+  const ErrorDetails damaged{
+      .what = "the checkpoint is damaged", .path = "a.bin", .causes = {disk}};
+  const ErrorDetails other{.what = "the checkpoint is empty", .path = "c.bin"};
+  const Error error({.what = "cannot resume", .hint = "start anew", .causes = {damaged, other}});
+  EXPECT_STREQ(error.what(), "cannot resume. start anew");
+  EXPECT_EQ(full_message(error.details()),
+            "cannot resume. start anew\n"
+            "  cause: the checkpoint is damaged: a.bin\n"
+            "    cause: cannot read file: b.bin: found I/O error\n"
+            "  cause: the checkpoint is empty: c.bin");
+  EXPECT_EQ(full_message({.what = "no data"}), "no data");
+}
+
+TEST(Error, CausesThatTheMessageTellsAreNotRepeated) {
+  const ErrorDetails misfit{
+      .what = "`lr` does not fit", .expected = "a number", .found = "\"fast\""};
+  ErrorDetails line{.what = "cannot use line 2",
+                    .path = "a.yaml",
+                    .expected = "a number for lr",
+                    .found = "\"fast\"",
+                    .causes = {misfit}};
+  EXPECT_EQ(full_message(line), to_string(line));
+  line.causes.front().path = "other.yaml";
+  EXPECT_EQ(full_message(line), to_string(line) + "\n  cause: " + to_string(line.causes.front()));
+  line.causes = {{.what = "a.yaml", .offset = 7, .found = "fast"}};
+  EXPECT_THAT(full_message(line), testing::HasSubstr("byte 7")) << "an offset is new";
+  line.causes = {{.what = "fast", .causes = {{.what = "too fast"}}}};
+  EXPECT_EQ(full_message(line), to_string(line) + "\n  cause: too fast") << "the cause's cause";
+}
+
+TEST(Error, AnyExceptionCanBeACause) {
+  const Error ours({.what = "cannot read", .path = "a", .causes = {{.what = "inner"}}});
+  EXPECT_EQ(details_of(ours).path, "a");
+  EXPECT_EQ(details_of(ours).causes.front().what, "inner");
+  EXPECT_EQ(details_of(std::out_of_range("too far")).what, "too far");
+}
+
 TEST(Error, InvariantNamesTheConditionAndItsValues) {
   const int a = 2;
   try {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +14,19 @@
 
 namespace stoker {
 namespace {
+
+// What refuse_value() throws; set_texts() puts the setting's name into its message.
+class ValueMisfit : public Error {
+ public:
+  using Error::Error;
+};
+
+// As texts of errors name it.
+std::string option_name(const Setting& setting) {
+  std::string name = setting.name;
+  std::ranges::replace(name, '-', '_');
+  return fmt::format("`{}`", name);
+}
 
 template <typename T>
 concept Number = std::integral<T> || std::floating_point<T>;
@@ -32,9 +46,7 @@ T number_of(const std::string& text, const std::optional<SettingRange>& range,
   const auto value = static_cast<double>(number);
   const bool fits = !range || (value >= range->least && value <= range->most);
   if (read.ec == std::errc{} && read.ptr == end && fits) return number;
-  throw Error({.what = kValueMisfit,
-               .expected = expected_number(range, std::integral<T>) + suffix,
-               .found = fmt::format("\"{}\"", text)});
+  refuse_value(expected_number(range, std::integral<T>) + suffix, fmt::format("\"{}\"", text));
 }
 
 bool switch_of(const std::string& text) {
@@ -44,8 +56,7 @@ bool switch_of(const std::string& text) {
   for (const char* no : {"false", "off", "no", "0"}) {
     if (text == no) return false;
   }
-  throw Error(
-      {.what = kValueMisfit, .expected = "true or false", .found = fmt::format("\"{}\"", text)});
+  refuse_value("true or false", fmt::format("\"{}\"", text));
 }
 
 std::vector<double> numbers_of(const std::vector<std::string>& texts, const Setting& setting) {
@@ -74,6 +85,22 @@ void set_one(const Setting& setting, const std::string& text) {
         }
       },
       setting.place);
+}
+
+void write_texts(const Setting& setting, const std::vector<std::string>& texts) {
+  const bool is_list = std::holds_alternative<std::vector<double>*>(setting.place);
+  const std::size_t most = is_list ? static_cast<std::size_t>(setting.most_values) : 1;
+  if (texts.empty() || texts.size() > most) {
+    refuse_value(most == 1 ? "one value" : fmt::format("1 to {} values", most),
+                 fmt::format("{}", texts.size()));
+  }
+  if (is_list) {
+    auto& numbers = *std::get<std::vector<double>*>(setting.place);
+    const bool is_empty = texts.size() == 1 && texts.front().empty();
+    numbers = is_empty ? std::vector<double>{} : numbers_of(texts, setting);
+  } else {
+    set_one(setting, texts.front());
+  }
 }
 
 template <Number T>
@@ -107,20 +134,20 @@ std::vector<std::string> texts_of(const Setting& setting) {
       setting.place);
 }
 
+void refuse_value(std::string expected, std::string found, std::string hint) {
+  throw ValueMisfit({.what = "the value does not fit",
+                     .expected = std::move(expected),
+                     .found = std::move(found),
+                     .hint = std::move(hint)});
+}
+
 void set_texts(const Setting& setting, const std::vector<std::string>& texts) {
-  const bool is_list = std::holds_alternative<std::vector<double>*>(setting.place);
-  const std::size_t most = is_list ? static_cast<std::size_t>(setting.most_values) : 1;
-  if (texts.empty() || texts.size() > most) {
-    throw Error({.what = kValueMisfit,
-                 .expected = most == 1 ? "one value" : fmt::format("1 to {} values", most),
-                 .found = fmt::format("{}", texts.size())});
-  }
-  if (is_list) {
-    auto& numbers = *std::get<std::vector<double>*>(setting.place);
-    const bool is_empty = texts.size() == 1 && texts.front().empty();
-    numbers = is_empty ? std::vector<double>{} : numbers_of(texts, setting);
-  } else {
-    set_one(setting, texts.front());
+  try {
+    write_texts(setting, texts);
+  } catch (const ValueMisfit& misfit) {
+    ErrorDetails details = misfit.details();
+    details.what = fmt::format("{} does not fit", option_name(setting));
+    throw ValueMisfit(std::move(details));
   }
 }
 
@@ -181,10 +208,8 @@ SettingText auto_text(bool& is_auto, double& number, SettingRange range) {
 std::size_t detail::place_of_choice(const std::string& text, std::span<const std::string> names) {
   const auto found = std::ranges::find(names, text);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw Error({.what = kValueMisfit,
-               .expected = fmt::format("{}", fmt::join(names, ", ")),
-               .found = fmt::format("\"{}\"", text),
-               .hint = did_you_mean(text, names)});
+  refuse_value(fmt::format("{}", fmt::join(names, ", ")), fmt::format("\"{}\"", text),
+               did_you_mean(text, names));
 }
 
 }  // namespace stoker

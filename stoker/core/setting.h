@@ -23,7 +23,7 @@ namespace stoker {
 /// A value with a text of its own: an enumeration, a number or "auto", a size in bytes.
 struct SettingText {
   std::function<std::string()> read;
-  std::function<void(const std::string&)> write;  ///< throws Error where the text does not fit
+  std::function<void(const std::string&)> write;  ///< throws where the text does not fit
   std::string type = "text";                      ///< for readers
 };
 
@@ -58,15 +58,15 @@ struct Setting {
   int most_values = 1;                     ///< of a list
 };
 
-/// What an Error says of a value that a setting refuses.
-inline constexpr const char* kValueMisfit = "the value does not fit";
+/// For SettingText::write: throws an Error that set_texts() gives the setting's name.
+[[noreturn]] void refuse_value(std::string expected, std::string found, std::string hint = {});
 
 /// Names and texts of values, in the order of the list they come from.
 using SettingValues = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 /// The value as text; several for a list.
 [[nodiscard]] std::vector<std::string> texts_of(const Setting& setting);
-/// Throws Error where the texts do not fit; then the value is as it was.
+/// Throws Error, "`batch_size` does not fit", where the texts do not; then the value is as it was.
 void set_texts(const Setting& setting, const std::vector<std::string>& texts);
 /// "number from 1 to 4096", "one of a, b", "text"
 [[nodiscard]] std::string type_text(const Setting& setting);

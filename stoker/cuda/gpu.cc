@@ -64,7 +64,7 @@ FoundGpu choose_gpu(std::string_view wanted, const FoundGpu& found) {
   throw Error({.what = fmt::format("cannot compute on the device \"{}\"", wanted),
                .expected = wanted == "cuda" ? "a CUDA device" : "auto, cpu or cuda",
                .found = wanted == "cuda" ? found.reason : fmt::format("\"{}\"", wanted),
-               .hint = "Use --device auto or --device cpu"});
+               .hint = "Use `device` auto or `device` cpu"});
 }
 
 FoundGpu choose_gpu(std::string_view wanted) {

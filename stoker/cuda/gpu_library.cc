@@ -23,7 +23,7 @@ constexpr int kMostConstantSobel = 7;
 void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
   throw Error({.what = fmt::format("CUDA failed: {}: {}", doing, cudaGetErrorString(error)),
-               .hint = "Use --device cpu, or free memory of the GPU."});
+               .hint = "Use `device` cpu, or free memory of the GPU."});
 }
 
 // Memory of the GPU for a plane, without gaps.

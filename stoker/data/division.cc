@@ -32,17 +32,17 @@ using Kind = Division::Kind;
 void check(const Division& division) {
   switch (division.kind) {
     case Kind::kEvery:
-      if (division.every < 2) fail("--val-every 2 or more", fmt::format("{}", division.every));
+      if (division.every < 2) fail("`val_every` 2 or more", fmt::format("{}", division.every));
       return;
     case Kind::kFraction:
       if (!(division.fraction > 0 && division.fraction < 1)) {
-        fail("--val-fraction above 0 and below 1", fmt::format("{}", division.fraction));
+        fail("`val_fraction` above 0 and below 1", fmt::format("{}", division.fraction));
       }
       return;
     case Kind::kFolds:
-      if (division.folds < 2) fail("--folds 2 or more", fmt::format("{}", division.folds));
+      if (division.folds < 2) fail("`folds` 2 or more", fmt::format("{}", division.folds));
       if (division.fold >= division.folds) {
-        fail(fmt::format("--fold 0 to {}", division.folds - 1), fmt::format("{}", division.fold));
+        fail(fmt::format("`fold` 0 to {}", division.folds - 1), fmt::format("{}", division.fold));
       }
   }
 }
@@ -51,7 +51,7 @@ void check_parts(std::uint64_t train, std::uint64_t validation, const char* what
   if (train > 0 && validation > 0) return;
   fail(fmt::format("{} for training and for validation", what),
        fmt::format("{} and {}", train, validation),
-       "Choose another division, or name validation data with --val-data.");
+       "Choose another division, or name validation data with `val_data`.");
 }
 
 std::uint64_t content_digest(const Source& source, std::uint64_t index, SampleBuffer& buffer) {
@@ -162,7 +162,7 @@ double place_of_shard(const std::string& name, std::uint64_t seed) {
 
 DividedSource divide_shards(const ShardSource& source, const Division& division) {
   if (division.kind == Kind::kEvery) {
-    fail("--val-fraction, which takes whole shards", "--val-every",
+    fail("`val_fraction`, which takes whole shards", "`val_every`",
          "To divide by samples, run `stoker split` before `stoker shard`.");
   }
   std::vector<std::pair<double, std::uint32_t>> order;

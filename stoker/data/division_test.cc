@@ -159,9 +159,9 @@ TEST(Division, RefusesWhatLeavesAPartEmptyOrIsOutOfRange) {
   const auto few = made_idx(2, 2);
   EXPECT_THAT(message_of([&] { (void)divide(few, by_fraction(0.01)); }),
               HasSubstr("expected samples for training and for validation, found 4 and 0"));
-  EXPECT_THAT(message_of([&] { (void)divide(few, by_fraction(0)); }), HasSubstr("--val-fraction"));
-  EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(1, 0)); }), HasSubstr("--folds"));
-  EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(2, 2)); }), HasSubstr("--fold 0 to 1"));
+  EXPECT_THAT(message_of([&] { (void)divide(few, by_fraction(0)); }), HasSubstr("`val_fraction`"));
+  EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(1, 0)); }), HasSubstr("`folds`"));
+  EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(2, 2)); }), HasSubstr("`fold` 0 to 1"));
   EXPECT_THROW((void)divide(few, by_folds(5, 4)), Error) << "more folds than samples";
 }
 

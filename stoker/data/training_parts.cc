@@ -52,19 +52,19 @@ void check_same_classes(const Source& train, const Source& other, const char* wh
                .hint = "Classes are the folders' names, in their order"});
 }
 
-// Of data that a flag names: the part that is meant, or all of data without parts.
-std::shared_ptr<const Source> open_named(const std::string& data, Split split, const char* flag,
+// Of data that an option names: the part that is meant, or all of data without parts.
+std::shared_ptr<const Source> open_named(const std::string& data, Split split, const char* option,
                                          const DataOptions& options) {
   const DataParts parts = find_data_parts(data, options);
   if (parts.has(split)) return open_data(data, split, options);
   if (parts.whole()) return open_data(data, Split::kTrain, options);
-  throw Error({.what = fmt::format("it is not clear which part --{} means", flag),
+  throw Error({.what = fmt::format("it is not clear which part `{}` means", option),
                .path = data,
                .expected = fmt::format("data with a {} part, or without parts", name_of(split)),
                .found = fmt::format("train and {}", parts.test ? "test" : "val"),
                .hint = fmt::format("Name the part's own folder{}",
                                    split == Split::kValidation && parts.test
-                                       ? ", or validate on the test part with --val-split test."
+                                       ? ", or validate on the test part with `val_split` test."
                                        : ".")});
 }
 
@@ -72,7 +72,7 @@ std::shared_ptr<const Source> open_named(const std::string& data, Split split, c
   throw Error({.what = "the shards have no validation part",
                .path = data,
                .expected = "shards in train and val below it",
-               .hint = "Name validation data with --val-data, or pass --val-fraction: it takes "
+               .hint = "Name validation data with `val_data`, or pass `val_fraction`: it takes "
                        "whole shards of the training part."});
 }
 
@@ -95,7 +95,7 @@ class PartsOpener {
     if (folds) return divide_training(*request_.division);
     if (!request_.validation_data.empty()) {
       parts_.validation =
-          open_named(request_.validation_data, request_.validation_split, "val-data", options_);
+          open_named(request_.validation_data, request_.validation_split, "val_data", options_);
       parts_.validation_origin = request_.validation_data;
       check_same_classes(*parts_.train, *parts_.validation, "validation", request_.validation_data);
       return;
@@ -129,7 +129,7 @@ class PartsOpener {
   void open_test() {
     if (request_.validate_on_test) return;
     if (!request_.test_data.empty()) {
-      parts_.test = open_named(request_.test_data, Split::kTest, "test-data", options_);
+      parts_.test = open_named(request_.test_data, Split::kTest, "test_data", options_);
       check_same_classes(*parts_.train, *parts_.test, "test", request_.test_data);
       parts_.test_origin = request_.test_data;
       return;

@@ -125,7 +125,7 @@ TEST_F(TrainingPartsTest, OtherDataCanBeNamedForValidationAndTest) {
   EXPECT_EQ(parts.validation->size(), 2U) << "its validation part";
   EXPECT_EQ(parts.test->size(), 3U) << "all of data without parts";
   EXPECT_THAT(refusal({.data = path("d"), .test_data = path("v")}),
-              AllOf(HasSubstr("--test-data"), HasSubstr("train and val")));
+              AllOf(HasSubstr("`test_data`"), HasSubstr("train and val")));
 }
 
 TEST_F(TrainingPartsTest, MissingClassesAreSaid) {

@@ -226,7 +226,7 @@ class SumOverlapped final : public GradientReduction {
       throw Error({.what = "a parameter got no gradient, so the ranks cannot sum it",
                    .expected = "every parameter to take part in every step",
                    .found = named.name,
-                   .hint = "Freeze it, or sum after the pass (--reduce after)"});
+                   .hint = "Freeze it, or sum after the pass (`reduce` after)"});
     }
   }
 

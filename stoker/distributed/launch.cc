@@ -108,8 +108,8 @@ Launch from_environment(const Environment& environment) {
 Launch from_flags(const LaunchFlags& flags, const Environment& environment) {
   if (flags.rank < 0 || flags.ranks < 1) {
     throw Error({.what = "the rank of this process is not known",
-                 .expected = "--rank and --world-size together",
-                 .found = flags.rank < 0 ? "--world-size alone" : "--rank alone"});
+                 .expected = "`rank` and `world_size` together",
+                 .found = flags.rank < 0 ? "`world_size` alone" : "`rank` alone"});
   }
   Launch launch{.rank = flags.rank, .ranks = flags.ranks};
   launch.local_rank = number_in(environment, kTorchruns.local_rank).value_or(0);
@@ -128,7 +128,7 @@ void check(const Launch& launch) {
   throw Error({.what = "it is not known where the ranks meet",
                .expected = "the address of rank 0's machine",
                .found = fmt::format("none from {}", launch.launcher),
-               .hint = "Give --master-addr, or set MASTER_ADDR for all ranks"});
+               .hint = "Give `master_addr`, or set MASTER_ADDR for all ranks"});
 }
 
 }  // namespace

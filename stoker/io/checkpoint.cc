@@ -94,12 +94,12 @@ std::vector<fs::path> CheckpointFolder::files() const {
 }
 
 std::optional<CheckpointFolder::Found> CheckpointFolder::newest(
-    std::vector<std::string>& damaged) const {
+    std::vector<ErrorDetails>& damaged) const {
   for (const fs::path& path : files()) {
     try {
       return Found{.path = path, .file = read_checkpoint(path)};
     } catch (const Error& error) {
-      damaged.emplace_back(error.what());
+      damaged.push_back(error.details());
     }
   }
   return std::nullopt;

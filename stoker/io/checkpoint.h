@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/core/error.h"
 #include "stoker/io/safetensors.h"
 
 namespace stoker {
@@ -39,7 +40,7 @@ class CheckpointFolder {
   };
   // The newest whole one. Newer ones that are damaged are left as they are, with the reasons in
   // `damaged`.
-  [[nodiscard]] std::optional<Found> newest(std::vector<std::string>& damaged) const;
+  [[nodiscard]] std::optional<Found> newest(std::vector<ErrorDetails>& damaged) const;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_; }
   // Sorted by step, the newest first.

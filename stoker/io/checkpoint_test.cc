@@ -23,7 +23,7 @@ void save(const CheckpointFolder& folder, std::uint64_t step) {
 }
 
 std::string newest_step(const CheckpointFolder& folder, std::size_t damaged = 0) {
-  std::vector<std::string> reasons;
+  std::vector<ErrorDetails> reasons;
   const auto found = folder.newest(reasons);
   EXPECT_EQ(reasons.size(), damaged);
   return found ? found->file.metadata().at("step") : "none";

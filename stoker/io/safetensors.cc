@@ -157,12 +157,13 @@ void check_cover(const std::vector<HeaderEntry>& entries, std::uint64_t header_e
 // ---- Writing.
 
 [[noreturn]] void fail_write(const std::string& file, std::string expected, std::string found,
-                             std::string hint) {
+                             std::string hint, std::vector<ErrorDetails> causes = {}) {
   throw Error({.what = "cannot write safetensors file",
                .path = file,
                .expected = std::move(expected),
                .found = std::move(found),
-               .hint = std::move(hint)});
+               .hint = std::move(hint),
+               .causes = std::move(causes)});
 }
 
 void check_tensor(const TensorView& tensor, const std::string& file) {
@@ -208,9 +209,9 @@ std::vector<const TensorView*> in_file_order(std::span<const TensorView> tensors
 std::string json_string(const std::string& text, const std::string& file) {
   try {
     return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::type_error&) {
+  } catch (const nlohmann::json::type_error& error) {  // names the byte
     fail_write(file, "names and metadata in UTF-8", printable(text),
-               "Convert the text to UTF-8, e.g. with iconv.");
+               "Convert the text to UTF-8, e.g. with iconv.", {details_of(error)});
   }
 }
 

@@ -22,7 +22,7 @@ void require_finite(std::span<const NamedTensor> tensors, const std::string& pat
                                       finite.logical_not().sum().item<std::int64_t>(),
                                       named.tensor.numel(), named.name),
                  .hint = "The training that made them diverged: take an earlier file, or pass "
-                         "--allow-nonfinite"});
+                         "`allow_nonfinite`"});
   }
 }
 

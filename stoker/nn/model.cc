@@ -65,7 +65,7 @@ void Model::compute_in(Precision precision) {
   throw Error({.what = "this network computes in float32 alone",
                .expected = "a network of convolutions for lower precision",
                .found = architecture_,
-               .hint = "Leave --amp out"});
+               .hint = "Leave `amp` out"});
 }
 
 std::vector<NamedTensor> all_tensors(const Model& model) {

@@ -26,12 +26,13 @@ constexpr const char* kDivision = "stoker.division";
 constexpr std::size_t kMaxClasses = 1 << 20;
 
 [[noreturn]] void fail(const std::string& path, const char* key, std::string expected,
-                       std::string found) {
+                       std::string found, std::vector<ErrorDetails> causes = {}) {
   throw Error({.what = fmt::format("the model file's {} cannot be used", key),
                .path = path,
                .expected = std::move(expected),
                .found = std::move(found),
-               .hint = "Was it made by `stoker train`?"});
+               .hint = "Was it made by `stoker train`?",
+               .causes = std::move(causes)});
 }
 
 const std::string& value_of(const SafetensorsMetadata& metadata, const char* key,
@@ -47,8 +48,8 @@ T parse_list(const SafetensorsMetadata& metadata, const char* key, const std::st
   const std::string& text = value_of(metadata, key, path);
   try {
     return Json::parse(text).get<T>();
-  } catch (const Json::exception&) {
-    fail(path, key, expected, text.substr(0, 100));
+  } catch (const Json::exception& error) {
+    fail(path, key, expected, text.substr(0, 100), {details_of(error)});
   }
 }
 

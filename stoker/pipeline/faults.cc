@@ -25,7 +25,7 @@ TooManyFaults::TooManyFaults(std::vector<SampleFault> faults, std::uint64_t most
                  fmt::format("too many samples cannot be made; the last is {}", faults.back().name),
              .expected = fmt::format("at most {} that cannot", most),
              .found = faults.back().reason,
-             .hint = "Allow more with --max-errors, or find all of them with `stoker doctor`"}),
+             .hint = "Allow more with `max_errors`, or find all of them with `stoker doctor`"}),
       faults_(std::move(faults)) {}
 
 void Faults::note(std::uint64_t batch, SampleFault fault) {

@@ -70,7 +70,7 @@ SampleError::SampleError(std::string sample_name, Cursor place, const std::strin
     : Error({.what = fmt::format("cannot make sample {} (epoch {}, position {})", sample_name,
                                  place.epoch, place.position),
              .found = reason,
-             .hint = "`stoker doctor` finds all such files; --on-error skip trains without them"}),
+             .hint = "`stoker doctor` finds all such files; `on_error` skip trains without them"}),
       sample_name_(std::move(sample_name)),
       place_(place) {}
 

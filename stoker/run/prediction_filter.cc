@@ -11,7 +11,7 @@ namespace stoker {
 namespace {
 
 [[noreturn]] void fail(std::string_view text) {
-  throw Error({.what = "cannot read --where",
+  throw Error({.what = "cannot read `where`",
                .expected = "conditions such as p<0.6, p>=0.9 or class=NAME, with commas between",
                .found = fmt::format("\"{}\"", text)});
 }

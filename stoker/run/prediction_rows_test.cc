@@ -74,8 +74,8 @@ TEST(PredictionRows, ASampleThatCannotBeReadHasARowWithTheReason) {
 
 TEST(PredictionRows, OptionsThatDoNotFitAreRefused) {
   EXPECT_THAT(message_of({.format = RowFormat::kSubmission, .top_k = 2}),
-              ::testing::HasSubstr("--topk"));
-  EXPECT_THAT(message_of({.positive = "dirty"}), ::testing::HasSubstr("--format submission"));
+              ::testing::HasSubstr("`topk`"));
+  EXPECT_THAT(message_of({.positive = "dirty"}), ::testing::HasSubstr("`format` submission"));
   EXPECT_THAT(message_of({.format = RowFormat::kSubmission, .positive = "mouldy"}),
               ::testing::HasSubstr("one of cleaned, dirty"));
 }

@@ -42,7 +42,7 @@ void record(RunFacts& facts, const ResumedData& resumed, const std::string& diff
                .path = folder.path().string(),
                .found = difference,
                .hint = "Bring the data back, start a new run, or resume with "
-                       "--accept-changed-data, which is recorded in the run's report."});
+                       "`accept_changed_data`, which is recorded in the run's report."});
 }
 
 }  // namespace

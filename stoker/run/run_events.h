@@ -14,6 +14,9 @@ namespace stoker {
 struct RunEvents {
   std::function<void(const std::string& line)> line = {};    // of log.txt
   std::function<void(const std::string& note)> trying = {};  // what is tried before the run
+  // How lines of logs are put for their readers: options in backquotes as flags. Empty: as they
+  // are.
+  std::function<std::string(const std::string& text)> wording = {};
   // Of long work before and after training: "learning rates", "test".
   std::function<void(const std::string& work, std::uint64_t done, std::uint64_t total)> progress =
       {};
@@ -28,6 +31,9 @@ struct RunEvents {
   }
   void tell(const std::string& work, std::uint64_t done, std::uint64_t total) const {
     if (progress) progress(work, done, total);
+  }
+  [[nodiscard]] std::string worded(const std::string& text) const {
+    return wording ? wording(text) : text;
   }
   [[nodiscard]] bool stop() const { return should_stop && should_stop(); }
   [[nodiscard]] std::string stop_reason() const {

@@ -64,7 +64,8 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(lock_folder(
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
-      listener_(std::move(other.listener_)) {}
+      listener_(std::move(other.listener_)),
+      wording_(std::move(other.wording_)) {}
 
 RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
@@ -76,7 +77,7 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
   if (!name.empty()) {
     if (!make_new_folder(output / name)) {
       fail("the run is there already", output / name, "its folder",
-           fmt::format("Go on with `--resume {}`, or choose another --experiment",
+           fmt::format("Go on with `resume={}`, or choose another `experiment`",
                        (output / name).string()));
     }
     return RunFolder(output / name);
@@ -114,10 +115,11 @@ fs::path RunFolder::weights(const char* which) const {
 }
 
 void RunFolder::say(const std::string& line) {
-  if (listener_) listener_(line);
+  const std::string text = wording_ ? wording_(line) : line;
+  if (listener_) listener_(text);
   const fs::path path = path_ / "log.txt";
   std::FILE* file = std::fopen(path.c_str(), "ae");
-  const bool written = file != nullptr && std::fputs((line + "\n").c_str(), file) >= 0;
+  const bool written = file != nullptr && std::fputs((text + "\n").c_str(), file) >= 0;
   const bool closed = file != nullptr && std::fclose(file) == 0;
   if (!written || !closed) fail("cannot write the run's log", path, std::strerror(errno));
 }

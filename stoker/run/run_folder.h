@@ -41,6 +41,10 @@ class RunFolder {
   void listen(std::function<void(const std::string& line)> listener) {
     listener_ = std::move(listener);
   }
+  // How lines are put for their readers, in log.txt too. As they are where it is empty.
+  void set_wording(std::function<std::string(const std::string& line)> wording) {
+    wording_ = std::move(wording);
+  }
 
  private:
   explicit RunFolder(std::filesystem::path path);
@@ -49,6 +53,7 @@ class RunFolder {
   std::filesystem::path path_;
   int lock_ = -1;  // descriptor
   std::function<void(const std::string&)> listener_ = {};
+  std::function<std::string(const std::string&)> wording_ = {};
 };
 
 // results.csv: a row for each epoch, written anew as a whole, so that it never holds half a row.

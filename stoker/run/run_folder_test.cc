@@ -25,7 +25,7 @@ TEST(RunFolder, AGivenNameMustBeNew) {
   static_cast<void>(RunFolder::create(temp.path(), "mine", ""));
   const ErrorDetails error =
       error_of([&] { static_cast<void>(RunFolder::create(temp.path(), "mine", "")); });
-  EXPECT_NE(error.hint.find("--resume"), std::string::npos);
+  EXPECT_NE(error.hint.find("`resume="), std::string::npos);
 }
 
 TEST(RunFolder, OnlyOneProcessMayOwnIt) {
@@ -52,6 +52,17 @@ TEST(RunFolder, WhatItSaysStaysInTheLog) {
   folder.say("one");
   folder.say("two");
   EXPECT_EQ(text_of(folder.path() / "log.txt"), "one\ntwo\n");
+}
+
+TEST(RunFolder, TheLogHasWhatTheListenerHears) {
+  const TempFolder temp;
+  RunFolder folder = RunFolder::create(temp.path(), "mine", "");
+  std::string heard;
+  folder.listen([&](const std::string& line) { heard += line + "\n"; });
+  folder.set_wording([](const std::string& line) { return "well, " + line; });
+  folder.say("one");
+  EXPECT_EQ(heard, "well, one\n");
+  EXPECT_EQ(text_of(folder.path() / "log.txt"), heard);
 }
 
 TEST(ResultsTable, AResumedRunReplacesTheRowsItMakesAgain) {

@@ -67,8 +67,8 @@ void introduce(RunFolder& folder, const Group& group) {
 
 void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
                           const State& state) {
-  for (const std::string& reason : restored.damaged) {
-    folder.say(fmt::format("passed over a checkpoint: {}", reason));
+  for (const ErrorDetails& reason : restored.damaged) {
+    folder.say(fmt::format("passed over a checkpoint: {}", to_string(reason)));
   }
   if (restored.path.empty()) {
     folder.say("resume     no checkpoint yet: from the start");
@@ -80,7 +80,7 @@ void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& rest
 }
 
 void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds) {
-  if (end == RunEnd::kNoProgress) folder.say("ended early: no better epoch for --patience epochs");
+  if (end == RunEnd::kNoProgress) folder.say("ended early: no better epoch for `patience` epochs");
   if (state.best) {
     folder.say(fmt::format("best       epoch {}: val top-1 {:.2f} %  ({})", state.best->epoch + 1,
                            100 * state.best->top1, folder.best_weights().string()));

@@ -12,9 +12,9 @@ namespace {
 
 void require_given(const std::string& value, const char* setting, const std::string& example) {
   if (!value.empty()) return;
-  throw Error({.what = fmt::format("--{} is missing", setting),
+  throw Error({.what = fmt::format("`{}` is missing", setting),
                .expected = example,
-               .hint = "Give it on the command line or in a --config file"});
+               .hint = "Give it on the command line or in a `config` file"});
 }
 
 std::string yaml_of(const RunSettings& settings,
@@ -30,7 +30,7 @@ std::string yaml_of(const RunSettings& settings,
 std::size_t FrozenStages::count(std::size_t stages) const {
   if (all) return stages - 1;
   if (first < stages) return first;
-  throw Error({.what = "--freeze does not fit",
+  throw Error({.what = "`freeze` does not fit",
                .expected = fmt::format("all, none, or a number of stages, at most {}", stages - 1),
                .found = fmt::format("\"{}\"", first)});
 }
@@ -46,9 +46,7 @@ SettingText FrozenStages::text() {
                 const auto read = std::from_chars(text.data(), end, number);
                 const bool is_number = read.ec == std::errc{} && read.ptr == end;
                 if (!is_number && text != "all" && text != "none") {
-                  throw Error({.what = kValueMisfit,
-                               .expected = "all, none, or a number of stages",
-                               .found = fmt::format("\"{}\"", text)});
+                  refuse_value("all, none, or a number of stages", fmt::format("\"{}\"", text));
                 }
                 all = text == "all";
                 first = is_number ? number : 0;
@@ -58,8 +56,8 @@ SettingText FrozenStages::text() {
 
 void RunSettings::resolve() {
   require_given(data, "data",
-                fmt::format("a data set, e.g. --data {}", known_data_names().front()));
-  require_given(model, "model", "a network, e.g. --model mlp:784,128,10");
+                fmt::format("a data set, e.g. `data` {}", known_data_names().front()));
+  require_given(model, "model", "a network, e.g. `model` mlp:784,128,10");
   validation.check();
   train.cached_views = cached_features ? views : 0;
   train.shared_statistics = ranks.sync_bn;

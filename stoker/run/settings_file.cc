@@ -17,12 +17,14 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMaxConfigBytes = 1 << 20;
 
 [[noreturn]] void fail(const fs::path& path, const YAML::Mark& mark, std::string expected,
-                       std::string found, std::string hint = {}) {
+                       std::string found, std::string hint = {},
+                       std::vector<ErrorDetails> causes = {}) {
   throw Error({.what = fmt::format("cannot use the settings in line {}", mark.line + 1),
                .path = path.string(),
                .expected = std::move(expected),
                .found = std::move(found),
-               .hint = std::move(hint)});
+               .hint = std::move(hint),
+               .causes = std::move(causes)});
 }
 
 YAML::Node load(const fs::path& path) {
@@ -99,14 +101,15 @@ void apply(std::span<const Setting> settings, GivenSettings& given, const YAML::
   for (const auto& entry : root) {
     const Setting& setting = find_setting(settings, path, entry.first);
     if (given.contains(setting.name) || excludes_one_of(setting, stronger)) continue;
+    const std::vector<std::string> values = node_values(path, setting.name, entry.second);
     try {
-      set_texts(setting, node_values(path, setting.name, entry.second));
+      set_texts(setting, values);
     } catch (const Error& error) {
       const ErrorDetails& details = error.details();
       fail(path, entry.second.Mark(),
            fmt::format("{} for {}", details.expected.empty() ? "a value" : details.expected,
                        setting.name),
-           details.found.empty() ? details.what : details.found, details.hint);
+           details.found.empty() ? details.what : details.found, details.hint, {details});
     }
     given.insert(setting.name);
   }

@@ -118,5 +118,14 @@ TEST(SettingsFile, MistakesAreNamedWithTheirLine) {
   EXPECT_THROW(train.apply(folder.path() / "none.yaml"), Error);
 }
 
+TEST(SettingsFile, AMistakeKeepsItsCauseWithoutTellingItTwice) {
+  const TempFolder folder;
+  Train train;
+  const ErrorDetails error = error_of([&] { train.apply(file_of(folder, "lr: fast\n")); });
+  ASSERT_EQ(error.causes.size(), 1U);
+  EXPECT_EQ(error.causes.front().what, "`lr` does not fit");
+  EXPECT_EQ(full_message(error), to_string(error));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -2,6 +2,8 @@
 
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <c10/util/Exception.h>
 
@@ -10,11 +12,12 @@
 namespace stoker {
 namespace {
 
-[[noreturn]] void fail_for_memory() {
+[[noreturn]] void fail_for_memory(std::vector<ErrorDetails> causes = {}) {
   throw Error({.what = "there is not enough memory",
                .found = "what this machine, job or device has is used up",
-               .hint = "Take a smaller --batch-size (--grad-accum-steps makes up for it), smaller "
-                       "pictures or a smaller network"});
+               .hint = "Take a smaller `batch_size` (`grad_accum_steps` makes up for it), smaller "
+                       "pictures or a smaller network",
+               .causes = std::move(causes)});
 }
 
 }  // namespace
@@ -24,8 +27,8 @@ void in_our_words(const std::function<void()>& action) {
     action();
   } catch (const std::bad_alloc&) {
     fail_for_memory();
-  } catch (const c10::OutOfMemoryError&) {
-    fail_for_memory();
+  } catch (const c10::OutOfMemoryError& error) {  // says how much was wanted and what is free
+    fail_for_memory({{.what = error.what_without_backtrace()}});
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
     if (text.find("can't allocate memory") != std::string::npos) fail_for_memory();

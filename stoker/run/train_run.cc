@@ -96,8 +96,8 @@ RunEnd train_and_note_faults(Trainer trainer, TrainReporter& reporter) {
 bool resolve_resume(RunSettings& run) {
   if (run.resume != "auto") return false;
   if (run.experiment.empty()) {
-    throw Error({.what = "--resume auto does not know which run is meant",
-                 .expected = "--experiment with the run's name",
+    throw Error({.what = "`resume` auto does not know which run is meant",
+                 .expected = "`experiment` with the run's name",
                  .found = "none"});
   }
   const bool is_there = RunFolder::is_there(run.output, run.experiment);
@@ -152,8 +152,8 @@ std::string divergence_text(const State& state, const RunSettings& run) {
   return Error({.what = fmt::format("training diverged at step {}", state.step),
                 .expected = "a finite loss that does not explode",
                 .found = state.loss_watch.verdict().value_or("another loss"),
-                .hint = fmt::format("Lower --lr (now {}), or limit gradients with --clip-grad "
-                                    "1. --on-divergence continue trains on regardless",
+                .hint = fmt::format("Lower `lr` (now {}), or limit gradients with `clip_grad` "
+                                    "1. `on_divergence` continue trains on regardless",
                                     run.lr_text())})
       .what();
 }
@@ -326,6 +326,7 @@ RunResult run_alone(RunRequest& request, const Launch& launch, const RunEvents& 
   TrainSetup setup = set_up(run, launch, events);
   setup.identity = identity_of(data_parts(setup));
   if (!folder) folder.emplace(new_folder(run, setup, may_take));
+  folder->set_wording(events.wording);
   folder->listen(events.line);
   return RecordedRun(*folder, run, setup, events, nullptr).train();
 }
@@ -346,6 +347,7 @@ RunResult run_as_rank_0(RunRequest& request, Group& group, const RunEvents& even
   check_agreement(run, setup, group);
   if (!folder) folder.emplace(new_folder(run, setup, may_take));
   static_cast<void>(group.share_text("folder", fs::absolute(folder->path()).string()));
+  folder->set_wording(events.wording);
   folder->listen(events.line);
   return RecordedRun(*folder, run, setup, events, &group).train();
 }
@@ -387,7 +389,7 @@ RunResult run_as_other_rank(RunRequest& request, Group& group, const RunEvents& 
             .steps = setup.state.step,
             .divergence = end == RunEnd::kDiverged ? divergence_text(setup.state, run) : ""};
   } catch (const std::exception& error) {
-    log.say(fmt::format("failed: {}", error.what()));
+    log.say(fmt::format("failed: {}", events.worded(error.what())));
     throw;
   }
 }
@@ -397,7 +399,7 @@ GroupOptions group_options(const RunSettings& run, const Launch& launch) {
   const std::string fitting = on_gpu ? "nccl" : "gloo";
   if (run.ranks.backend != "auto" && run.ranks.backend != fitting) {
     throw Error({.what = "the backend does not fit the device",
-                 .expected = fmt::format("--dist-backend {}", fitting),
+                 .expected = fmt::format("`dist_backend` {}", fitting),
                  .found = run.ranks.backend});
   }
   return {.timeout = run.ranks.timeout_ms(),

@@ -41,7 +41,7 @@ Precision parse_precision(const RunSettings& settings, const at::Device& device)
   const std::string name = settings.precision();
   if (name == "float16" && device.is_cpu()) {
     throw Error({.what = "float16 is for accelerators",
-                 .expected = "--amp-dtype bfloat16 on a CPU",
+                 .expected = "`amp_dtype` bfloat16 on a CPU",
                  .found = "float16"});
   }
   if (name == "float32") return Precision::kFloat32;
@@ -92,7 +92,7 @@ RateRange choose_rate(RunSettings& settings, Model& model, const TrainData& data
 void refuse_tries_on_ranks(const RunSettings& settings, const Launch& launch) {
   if (launch.ranks == 1 || (!settings.auto_batch_size && !settings.auto_lr)) return;
   throw Error({.what = "only a single process can choose batch size or learning rate",
-               .expected = "--batch-size and --lr as numbers",
+               .expected = "`batch_size` and `lr` as numbers",
                .found = fmt::format("auto, with {} ranks", launch.ranks),
                .hint = "Let one process try first: its run's log names what it chose"});
 }

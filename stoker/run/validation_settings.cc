@@ -102,15 +102,15 @@ void ValidationSettings::check() const {
   if (before_three_splits) return;  // what they had together had an order
   if (wants_all_folds()) {
     throw Error({.what = "several ranks train one fold at a time",
-                 .expected = fmt::format("--fold 0 to {}", folds - 1),
-                 .found = fmt::format("--folds {} alone", folds)});
+                 .expected = fmt::format("`fold` 0 to {}", folds - 1),
+                 .found = fmt::format("`folds` {} alone", folds)});
   }
   std::vector<std::string> given;
-  if (!data.empty()) given.emplace_back("--val-data");
-  if (every > 0) given.emplace_back("--val-every");
-  if (fraction.value_or(0) > 0) given.emplace_back("--val-fraction");
-  if (on_test_part) given.emplace_back("--val-split");
-  if (folds > 0) given.emplace_back("--folds");
+  if (!data.empty()) given.emplace_back("`val_data`");
+  if (every > 0) given.emplace_back("`val_every`");
+  if (fraction.value_or(0) > 0) given.emplace_back("`val_fraction`");
+  if (on_test_part) given.emplace_back("`val_split`");
+  if (folds > 0) given.emplace_back("`folds`");
   if (given.size() < 2) return;
   throw Error({.what = "settings exclude one another",
                .expected = "one way to validate",

@@ -70,7 +70,7 @@ TEST_F(ValidationSettingsTest, WaysToValidateExcludeOneAnother) {
   GivenSettings given;
   apply_settings_text(settings_of(settings_), given, "val-every: 6\nval-data: x\n", "a config");
   EXPECT_THAT(to_string(error_of([&] { settings_.check(); })),
-              HasSubstr("--val-data, --val-every"));
+              HasSubstr("`val_data`, `val_every`"));
 }
 
 TEST_F(ValidationSettingsTest, ARunOfBeforeThreeSplitsKeepsItsParts) {
@@ -97,7 +97,7 @@ TEST_F(ValidationSettingsTest, AFoldIsOneOfTheFolds) {
   ValidationSettings all;
   all.folds = 5;
   EXPECT_TRUE(all.wants_all_folds());
-  EXPECT_THAT(to_string(error_of([&] { all.check(); })), HasSubstr("--fold 0 to 4"));
+  EXPECT_THAT(to_string(error_of([&] { all.check(); })), HasSubstr("`fold` 0 to 4"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr const char* kWhole = ".object";
   throw Error({.what = "cannot use the cache of objects",
                .path = path.string(),
                .found = std::generic_category().message(error),
-               .hint = "Check the folder, or name another with --cache-dir."});
+               .hint = "Check the folder, or name another with `cache_dir`."});
 }
 
 // An open file under an exclusive lock, which ends with the process at the latest.

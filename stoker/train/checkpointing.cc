@@ -123,8 +123,9 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
     if (restored.damaged.empty()) return restored;
     throw Error({.what = "no checkpoint of the run is whole",
                  .path = folder_.path().string(),
-                 .found = restored.damaged.front(),
-                 .hint = "Start the run anew, or bring back the files from a copy"});
+                 .found = to_string(restored.damaged.front()),
+                 .hint = "Start the run anew, or bring back the files from a copy",
+                 .causes = restored.damaged});
   }
   check_settings(settings_, defaults_, canonical_, *found);
   read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/core/error.h"
 #include "stoker/io/checkpoint.h"
 #include "stoker/train/pace.h"
 #include "stoker/train/state.h"
@@ -54,9 +55,9 @@ class Checkpointing {
   void save(const State& state);
 
   struct Restored {
-    std::filesystem::path path;        // empty: there was nothing to go on from
-    std::vector<std::string> damaged;  // why newer files were passed over
-    std::string data_digest = {};      // empty: a file of an older version
+    std::filesystem::path path;         // empty: there was nothing to go on from
+    std::vector<ErrorDetails> damaged;  // why newer files were passed over
+    std::string data_digest = {};       // empty: a file of an older version
   };
   // Reads the newest whole checkpoint into the state. Throws Error where it belongs to a run with
   // other settings, or where there are checkpoints and none is whole.

@@ -102,17 +102,21 @@ TEST(Checkpointing, ADamagedFileIsNamedAndTheOneBeforeTaken) {
   const auto restored = go_on(folder.path(), test::small_options(), state);
   EXPECT_EQ(restored.path, files[1]);
   ASSERT_EQ(restored.damaged.size(), 1U);
-  EXPECT_NE(restored.damaged[0].find(files[0].string()), std::string::npos);
+  EXPECT_EQ(restored.damaged[0].path, files[0].string());
   EXPECT_TRUE(test::same(whole, state));
 }
 
-TEST(Checkpointing, NothingToGoOnFromIsNoError) {
+TEST(Checkpointing, NothingToGoOnFromIsNoErrorUnlessAllIsDamaged) {
   const TempFolder folder;
   State state = test::new_state();
   Checkpointing checkpoints(folder.path(), {}, 1, "");
   EXPECT_TRUE(checkpoints.restore(state).path.empty());
   folder.write("step-000000000001.safetensors", {1, 2, 3});
-  EXPECT_THROW(checkpoints.restore(state), Error) << "a damaged file is not nothing";
+  folder.write("step-000000000002.safetensors", {1, 2, 3});
+  const ErrorDetails error = error_of([&] { checkpoints.restore(state); });
+  EXPECT_NE(error.found.find("step-000000000002"), std::string::npos) << "the newest";
+  ASSERT_EQ(error.causes.size(), 2U);
+  EXPECT_NE(full_message(error).find("  cause: "), std::string::npos) << "the other";
 }
 
 TEST(Checkpointing, OtherSettingsAreAnErrorThatNamesTheFirst) {

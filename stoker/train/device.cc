@@ -63,7 +63,7 @@ ChosenDevice choose_device(const std::string& wanted, const CudaProbe& cuda) {
   if (index < 0) fail(wanted, fmt::format("\"{}\"", wanted), "");
   if (index >= cuda.devices) {
     fail(wanted, cuda.devices == 0 ? cuda.reason : fmt::format("only {}", cuda.reason),
-         "Use --device auto or --device cpu");
+         "Use `device` auto or `device` cpu");
   }
   return {.device = cuda_device(index), .reason = "as asked"};
 }

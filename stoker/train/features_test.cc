@@ -53,7 +53,7 @@ TEST(Features, AreNotKeptWhereFrozenNormsAreTrained) {
   Observer nobody;
   const ErrorDetails error =
       error_of([&] { static_cast<void>(Trainer(state, test::made_up_data(), options, nobody)); });
-  EXPECT_NE(error.expected.find("--freeze-norms"), std::string::npos);
+  EXPECT_NE(error.expected.find("`freeze_norms`"), std::string::npos);
   state.model->train_frozen_norms(false);
   EXPECT_TRUE(only_head_learns(*state.model));
 }

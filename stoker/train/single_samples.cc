@@ -29,9 +29,9 @@ std::uint32_t nearest(BatchSizes sizes, bool upwards) {
 
 std::string fitting_sizes(const BatchSizes& sizes) {
   const std::uint32_t below = nearest(sizes, false), above = nearest(sizes, true);
-  if (below == 0) return fmt::format("--batch-size {}", above);
-  if (above == 0) return fmt::format("--batch-size {}", below);
-  return fmt::format("--batch-size {} or {}", below, above);
+  if (below == 0) return fmt::format("`batch_size` {}", above);
+  if (above == 0) return fmt::format("`batch_size` {}", below);
+  return fmt::format("`batch_size` {} or {}", below, above);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void refuse_single_samples(Model& model, const TrainData& data, const TrainOptio
                             left == 0 ? "" : fmt::format(", the last of {}", left),
                             sizes.ranks == 1 ? "" : fmt::format(", for {} ranks", sizes.ranks)),
        .hint = fmt::format("Choose {}{}", fitting_sizes(sizes),
-                           sizes.ranks == 1 ? "" : ", or --sync-bn")});
+                           sizes.ranks == 1 ? "" : ", or `sync_bn`")});
 }
 
 }  // namespace stoker

@@ -61,7 +61,7 @@ TEST(SingleSamples, AreRefusedBeforeTheFirstStepWithSizesThatFit) {
     static_cast<void>(Trainer(state, data_of(24), options, nobody));
     FAIL() << "24 samples in batches of 23";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("--batch-size 22 or 24"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("`batch_size` 22 or 24"), std::string::npos)
         << error.what();
   }
   options.feed.batch_size = 22;

@@ -92,8 +92,8 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
   if (sync.group() == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
   throw Error({.what = "features cannot be kept: they would change while the network learns",
-               .expected = "everything frozen but the head, norms included (--freeze all "
-                           "--freeze-norms)",
+               .expected = "everything frozen but the head, norms included (`freeze` all "
+                           "`freeze_norms`)",
                .found = fmt::format("{} of {} stages frozen, norms {}", state.model->frozen(),
                                     state.model->stages().size(),
                                     state.model->trains_frozen_norms() ? "trained" : "frozen")});

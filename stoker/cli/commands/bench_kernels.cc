@@ -10,6 +10,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/kernel_bench.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/image/png.h"
@@ -96,8 +97,8 @@ void run(KernelBenchFlags flags) {
     if (flags.output.empty()) return;
   } else {
     print_table(figures);
-    fmt::print("CUDA: {}\n",
-               device.gpu == nullptr ? "not measured, " + device.reason : device.reason);
+    fmt::print("CUDA: {}{}\n", device.gpu == nullptr ? "not measured, " : "",
+               with_flags(device.reason));
   }
   const std::filesystem::path folder = flags.output.empty() ? "." : flags.output;
   std::filesystem::create_directories(folder);

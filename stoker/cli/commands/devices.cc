@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/run/json_text.h"
@@ -131,7 +132,7 @@ void run_checks(const std::vector<c10::Device>& devices, const DevicesFlags& fla
   if (!flags.json) {
     options.on_result = [](const std::string& device, const CheckResult& result) {
       fmt::print("{:<8} {:<20} {:<8} {}\n", device, result.name, to_string(result.status),
-                 result.detail);
+                 with_flags(result.detail));
       std::fflush(stdout);
     };
   }

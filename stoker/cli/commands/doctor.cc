@@ -13,6 +13,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/doctor_output.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/cli/progress.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/atomic_file.h"
@@ -92,7 +93,7 @@ void print_kind(std::span<const Finding> findings) {
     print_example(finding);
   }
   if (findings.size() > kExamples) fmt::print("    and {} more\n", findings.size() - kExamples);
-  fmt::print("    > {}\n", traits.advice);
+  fmt::print("    > {}\n", with_flags(traits.advice));
 }
 
 void print_summary(const Diagnosis& diagnosis) {

@@ -9,6 +9,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/filter_picture.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
 #include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
@@ -108,7 +109,8 @@ void run(const FilterFlags& flags) {
   write_png(flags.output, image.view());
   if (flags.json) return print_json(flags, filter, image, device);
   fmt::print("{}: {} x {}, computed on {} ({})\n", flags.output, image.shape().width,
-             image.shape().height, device.gpu == nullptr ? "cpu" : "cuda", device.reason);
+             image.shape().height, device.gpu == nullptr ? "cpu" : "cuda",
+             with_flags(device.reason));
 }
 
 std::string filter_names() {

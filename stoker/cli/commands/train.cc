@@ -7,6 +7,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/error_message.h"
 #include "stoker/cli/folds.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/cli/run_screen.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/run/run_folder.h"
@@ -18,8 +19,7 @@ namespace stoker {
 namespace {
 
 [[noreturn]] void end_process(const std::string& rank, const std::exception& error) {
-  const std::string message = rank.empty() ? error.what() : rank + ": " + error_message(error);
-  fmt::print(stderr, "stoker: {}\n", message);
+  fmt::print(stderr, "stoker: {}{}\n", rank.empty() ? "" : rank + ": ", error_message(error));
   std::fflush(nullptr);
   std::_Exit(1);
 }
@@ -55,7 +55,7 @@ void run(const RunRequest& request) {
   const RunResult result = train_run(request, screen.events(signals), end_process);
   if (result.end == RunEnd::kStopped) throw ExitRequest{kStoppedExitCode};
   if (result.end == RunEnd::kDiverged) {
-    fmt::print(stderr, "stoker: {}\n", result.divergence);
+    fmt::print(stderr, "stoker: {}\n", with_flags(result.divergence));
     throw ExitRequest{1};
   }
 }

@@ -19,7 +19,7 @@ void fail_missing_part(const std::string& path, Split split, const DataParts& pa
                                ? "a folder test, or a list test.txt"
                                : "a folder val, valid or validation, or a list val.txt",
                .found = std::move(found),
-               .hint = "Choose another --split, or make the part with `stoker split`."});
+               .hint = "Choose another `split`, or make the part with `stoker split`."});
 }
 
 }  // namespace stoker::detail

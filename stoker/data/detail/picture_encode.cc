@@ -1,6 +1,7 @@
 #include "stoker/data/detail/picture_encode.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stoker/core/error.h"
 #include "stoker/image/jpeg.h"
@@ -24,9 +25,12 @@ std::string_view extension_of(ImageFormat format) {
   return "";
 }
 
-[[noreturn]] void fail(const Source& source, std::uint64_t index, ErrorDetails details) {
+[[noreturn]] void fail(const Source& source, std::uint64_t index, const ErrorDetails& cause) {
+  ErrorDetails details = cause;
   details.path = source.sample_name(index);
-  throw Error(details);
+  // Where it was about another file, such as a shard's.
+  if (!cause.path.empty() && cause.path != details.path) details.causes = {cause};
+  throw Error(std::move(details));
 }
 
 // With the longer side at most max_side.

@@ -107,13 +107,13 @@ TEST_F(Shards, AreDividedAsWholeShardsByTheirNames) {
   }
   EXPECT_EQ(samples, 20U);
   EXPECT_THAT(message_of([&] { (void)divide(all, {.kind = Division::Kind::kEvery, .every = 2}); }),
-              HasSubstr("--val-fraction"));
+              HasSubstr("`val_fraction`"));
 }
 
 TEST_F(Shards, AreNotDividedUnasked) {
   write();
   EXPECT_THAT(message_of([&] { (void)open_training_parts({.data = out().string()}, options_); }),
-              AllOf(HasSubstr("--val-data"), HasSubstr("--val-fraction")));
+              AllOf(HasSubstr("`val_data`"), HasSubstr("`val_fraction`")));
   const TrainingParts parts = open_training_parts(
       {.data = out().string(), .division = Division{.fraction = 0.3}}, options_);
   EXPECT_GT(parts.validation->size(), 0U);

@@ -190,7 +190,7 @@ class Writer {
     if (index.plan.substr(0, index.plan.find(' ')) != plan_.digest) {
       throw Error({.what = "there are shards of other data, another seed or other options already",
                    .path = path,
-                   .hint = "Choose another --out, or remove them."});
+                   .hint = "Choose another `out`, or remove them."});
     }
     const std::string digest = stored_digest(out_, name);
     // Reading the sources again costs less than encoding and writing them, and a source that was

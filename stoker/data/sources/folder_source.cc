@@ -76,7 +76,7 @@ Error pictures_differ(const std::string& where) {
   return Error({.what = "the pictures may differ in size",
                 .path = where,
                 .expected = "a policy that begins with their size",
-                .hint = "For example --aa imagenet-train, or --aa \"resize(224,224)\""});
+                .hint = "For example `aa` imagenet-train, or `aa` \"resize(224,224)\""});
 }
 
 ImageShape FolderSource::shape() const { throw pictures_differ(listing_.root.string()); }

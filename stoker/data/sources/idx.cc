@@ -169,8 +169,10 @@ std::shared_ptr<std::uint8_t> allocate(std::uint64_t bytes, const Place& place) 
     const auto pages =
         std::make_shared<Pages>(std::max<std::uint64_t>(1, bytes), "unpacked values");
     return {pages, reinterpret_cast<std::uint8_t*>(pages->bytes().data())};
-  } catch (const Error&) {
-    fail(place.at(kMagicBytes), fmt::format("memory for {} bytes of values", bytes), "none",
+  } catch (const Error& error) {
+    ErrorDetails details = place.at(kMagicBytes);
+    details.causes = {error.details()};
+    fail(std::move(details), fmt::format("memory for {} bytes of values", bytes), "none",
          "Unpack the file with gunzip: a plain one is mapped and needs no memory.");
   }
 }

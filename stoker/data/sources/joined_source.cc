@@ -59,7 +59,7 @@ ImageShape JoinedSource::shape() const {
         {.what = fmt::format("images of {} and {} differ in size", parts_.front().name, part.name),
          .expected = text_of(first),
          .found = text_of(other),
-         .hint = "Begin the policy with a size, e.g. --aa \"resize(224,224)\""});
+         .hint = "Begin the policy with a size, e.g. `aa` \"resize(224,224)\""});
   }
   return first;
 }

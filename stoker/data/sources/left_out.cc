@@ -57,7 +57,7 @@ std::string to_text(const LeftOut& left_out) {
                      fmt::join(kinds, ", "));
 }
 
-void refuse_left_out_images(const LeftOut& left_out, const std::string& flag) {
+void refuse_left_out_images(const LeftOut& left_out, const std::string& option) {
   if (left_out.images == 0) return;
   throw Error(
       {.what =
@@ -66,7 +66,7 @@ void refuse_left_out_images(const LeftOut& left_out, const std::string& flag) {
        .path = left_out.examples.front(),
        .expected = "JPEG, PNG or WebP with such an extension",
        .found = to_text(left_out),
-       .hint = fmt::format("Convert or rename them, or pass {} to train without them.", flag)});
+       .hint = fmt::format("Convert or rename them, or pass `{}` to train without them.", option)});
 }
 
 }  // namespace stoker

@@ -33,7 +33,7 @@ struct LeftOut {
 // "8 files: 5 unsupported image (.tif), 2 hidden, 1 junk (Thumbs.db)"; "" where there are none.
 [[nodiscard]] std::string to_text(const LeftOut& left_out);
 
-// Throws Error where there are images among them. `flag` is what accepts them: "--skip-unknown".
-void refuse_left_out_images(const LeftOut& left_out, const std::string& flag);
+// Throws Error where there are images among them. `option` is what accepts them: "skip_unknown".
+void refuse_left_out_images(const LeftOut& left_out, const std::string& option);
 
 }  // namespace stoker

@@ -45,17 +45,17 @@ TEST(LeftOutFiles, AreCountedByKindImagesFirst) {
             "(.txt), 1 hidden, 1 junk (Thumbs.db), 1 not a picture (no extension)");
 }
 
-TEST(LeftOutFiles, ThatAreImagesAreRefusedWithTheFlagThatAcceptsThem) {
+TEST(LeftOutFiles, ThatAreImagesAreRefusedWithTheOptionThatAcceptsThem) {
   TempFolder folder;
   write_files(folder, {"a/1.png", "a/2.bmp"});
   const std::string message =
-      message_of([&] { refuse_left_out_images(left_out_in(folder), "--skip-unknown"); });
+      message_of([&] { refuse_left_out_images(left_out_in(folder), "skip_unknown"); });
   EXPECT_THAT(message, HasSubstr("1 file of the data look"));
   EXPECT_THAT(message, HasSubstr("a/2.bmp"));
-  EXPECT_THAT(message, HasSubstr("--skip-unknown"));
+  EXPECT_THAT(message, HasSubstr("`skip_unknown`"));
   fs::remove(folder.path() / "a/2.bmp");
   write_files(folder, {"a/notes.md"});
-  EXPECT_NO_THROW(refuse_left_out_images(left_out_in(folder), "--skip-unknown"));
+  EXPECT_NO_THROW(refuse_left_out_images(left_out_in(folder), "skip_unknown"));
 }
 
 TEST(LeftOutFiles, AreKnownBehindViewsSplitsAndTheCache) {

@@ -41,7 +41,7 @@ std::shared_ptr<const Source> chosen_samples(std::shared_ptr<const Source> sourc
   const bool first = choice.starts_with(kFirst);
   const auto count = whole_number(std::string_view(choice).substr(first ? kFirst.size() : 0));
   if (!count || (first && *count == 0)) {
-    throw Error({.what = "--train-samples does not fit",
+    throw Error({.what = "`train_samples` does not fit",
                  .expected = "a number of samples to choose at random, first:N for the first N, or "
                              "0 for all",
                  .found = fmt::format("\"{}\"", choice)});

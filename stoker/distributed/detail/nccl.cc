@@ -17,7 +17,7 @@ c10::intrusive_ptr<c10d::Backend> make_nccl_backend(const c10::intrusive_ptr<c10
     throw Error({.what = "ranks on GPUs need stoker's NCCL library",
                  .path = kNcclLibrary,
                  .found = ::dlerror(),
-                 .hint = "Build it where nccl.h is, or train with --device cpu"});
+                 .hint = "Build it where nccl.h is, or train with `device` cpu"});
   }
   return reinterpret_cast<MakeNcclBackend*>(entry)(store, rank, ranks, timeout);
 }

@@ -35,7 +35,7 @@ Addresses resolve(const std::string& host, std::uint16_t port, int type) {
     throw Error({.what = "cannot find the machine where the ranks meet",
                  .expected = fmt::format("an address for \"{}\"", host),
                  .found = ::gai_strerror(error),
-                 .hint = "Give --master-addr as a name that all machines know, or as an address"});
+                 .hint = "Give `master_addr` as a name that all machines know, or as an address"});
   }
   return {found, &::freeaddrinfo};
 }
@@ -125,7 +125,7 @@ int listen_at(const std::string& address, std::uint16_t port) {
                .expected = fmt::format("{}:{} to be an address of this machine, with the port free",
                                        address, port),
                .found = std::strerror(error),
-               .hint = "Choose another --master-port, or the --master-addr of this machine"});
+               .hint = "Choose another `master_port`, or the `master_addr` of this machine"});
 }
 
 std::set<int> tcp_connections(std::uint16_t except_port) {

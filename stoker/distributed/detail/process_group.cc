@@ -25,7 +25,7 @@ c10::intrusive_ptr<c10d::Store> meet(const Launch& launch, const std::string& ow
       throw Error({.what = "other machines could not reach rank 0",
                    .expected = fmt::format("{} to be an address that they know", address),
                    .found = own_address,
-                   .hint = "Give --master-addr as an address, or name --dist-interface"});
+                   .hint = "Give `master_addr` as an address, or name `dist_interface`"});
     }
     address = own_address;
     options.masterListenFd = listen_at(address, launch.master_port);

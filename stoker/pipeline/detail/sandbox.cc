@@ -24,7 +24,7 @@ namespace {
   throw Error(
       {.what = fmt::format("cannot lock a worker process down: {}", what),
        .found = std::strerror(error),
-       .hint = "Isolation needs Linux with seccomp; without --isolate, threads do the work"});
+       .hint = "Isolation needs Linux with seccomp; without `isolate`, threads do the work"});
 }
 
 // UBSan's check of virtual calls looks at memory through a pipe of its own; ASan asks for the
