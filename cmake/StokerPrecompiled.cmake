@@ -30,6 +30,9 @@ function(stoker_use_headers target name)
       # GCC 12 sees endless copies in std::string where there are none (GCC bug 105329), and for a precompiled header
       # forgets that warnings of system headers are off. The preset tsan keeps both warnings.
       target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+      if(STOKER_SANITIZE)
+        target_compile_options(${target} PRIVATE -Wno-stringop-overread -Wno-maybe-uninitialized)
+      endif()
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM stoker_headers_${name})

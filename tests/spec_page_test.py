@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/spec_page on reports of ctest that say different things."""
+"""scripts/spec_page and scripts/count_tests on reports of ctest that say different things."""
 
 import pathlib
 import subprocess
@@ -13,13 +13,13 @@ ALL = {f"R{number:02}": "run" for number in range(1, 29)}
 
 
 class SpecPage(runs.Case):
-    def page(self, statuses):
+    def page(self, statuses, *more):
         report, out = self.output / "tests.xml", self.output / "spec.md"
         outcome = {"fail": "<failure message=''/>", "notrun": "<skipped message='SKIP_RETURN_CODE=77'/>"}
         cases = "".join(f"<testcase name='Spec.{line}_Claim' status='{status}' time='1.5'>{outcome.get(status, '')}</testcase>"
                         for line, status in statuses.items())
         report.write_text(f"<testsuite><testcase name='Other.R01_Test' status='run'/>{cases}</testsuite>", encoding="utf-8")
-        done = subprocess.run([sys.executable, SOURCE / "scripts/spec_page", report, "--out", out], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, SOURCE / "scripts/spec_page", report, "--out", out, *more], capture_output=True, text=True)
         return done, out.read_text(encoding="utf-8").splitlines()
 
     def test_all_lines_hold(self):
@@ -39,6 +39,22 @@ class SpecPage(runs.Case):
         for words in ("R03: FAILED", "R05: skipped", "R28: no test"):
             self.assertIn(words, done.stderr)
         self.assertIn("25 of 28 lines hold.", lines)
+
+    def test_without_test_data_lines_may_be_skipped(self):
+        done, lines = self.page({**ALL, "R05": "notrun"}, "--may-skip")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("27 of 28 lines hold.", lines)
+        self.assertEqual(self.page({**ALL, "R03": "fail"}, "--may-skip")[0].returncode, 1)
+
+    def test_only_listed_tests_may_be_skipped(self):
+        self.page({**ALL, "R05": "notrun", "R06": "notrun", "R07": "fail"})
+        listed = self.output / "needs_data.txt"
+        listed.write_text("# why\nSpec.R05_Claim\n", encoding="utf-8")
+        count = [sys.executable, SOURCE / "scripts/count_tests", self.output / "tests.xml"]
+        self.assertEqual(subprocess.run(count, capture_output=True, text=True).stdout, "26 1 2\n")
+        done = subprocess.run([*count, "--may-skip", listed], capture_output=True, text=True)
+        self.assertEqual(done.stdout, "26 2 1\n")
+        self.assertIn("Spec.R06_Claim: skipped", done.stderr)
 
     def test_a_table_without_a_line_is_refused(self):
         self.page(ALL)
