@@ -266,7 +266,7 @@ TEST(TorchNetwork, RefusesToShareStatistics) {
   const std::string message = message_of([&] {
     model->backward(at::rand({6, 3, 8, 6}), at::arange(6).remainder(5), {});
   });
-  EXPECT_NE(message.find("--sync-bn"), std::string::npos) << message;
+  EXPECT_NE(message.find("`sync_bn`"), std::string::npos) << message;
 }
 
 }  // namespace
