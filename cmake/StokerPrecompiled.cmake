@@ -1,8 +1,11 @@
 # Headers that many files include are compiled once, ahead of all. Code includes what it uses as if this were not there;
-# the preset tsan, which precompiles nothing, proves it.
+# the presets fuzz and clang, which precompile nothing, prove it.
 #
 # A precompiled header serves code of all levels of optimisation but none, with the same definitions and -fPIC.
-option(STOKER_PRECOMPILE "Compile headers that many files include ahead of them" ON)
+option(STOKER_PRECOMPILE "Compile headers that many files include ahead of them (GCC)" ON)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(STOKER_PRECOMPILE OFF)  # Clang asks for the same visibility of symbols, which modules do not have
+endif()
 
 set(STOKER_COMMON_HEADERS
   <algorithm> <array> <charconv> <chrono> <cmath> <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric>
@@ -24,15 +27,13 @@ function(stoker_use_headers target name)
     return()
   endif()
   target_compile_options(${target} PRIVATE -fPIC)  # programs have -fPIE otherwise
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache looks through the header instead of refusing it
-    if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-      # GCC 12 sees endless copies in std::string where there are none (GCC bug 105329), and for a precompiled header
-      # forgets that warnings of system headers are off. The preset tsan keeps both warnings.
-      target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
-      if(STOKER_SANITIZE)
-        target_compile_options(${target} PRIVATE -Wno-stringop-overread -Wno-maybe-uninitialized)
-      endif()
+  target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache looks through the header instead of refusing it
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC 12 sees endless copies in std::string where there are none (GCC bug 105329), and for a precompiled header
+    # forgets that warnings of system headers are off. Clang has warnings of its own for both.
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+    if(STOKER_SANITIZE)
+      target_compile_options(${target} PRIVATE -Wno-stringop-overread -Wno-maybe-uninitialized)
     endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM stoker_headers_${name})
