@@ -1,7 +1,7 @@
 #include "stoker/doctor/hamming_index.h"
 
 #include <bit>
-#include <chrono>
+#include <ctime>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(HammingIndex, ServesAHundredThousandHashesInSeconds) {
   std::vector<std::uint64_t> hashes(100'000);
   for (std::uint64_t& hash : hashes) hash = random_hash(rng);
   hashes.back() = flipped(hashes.front(), 8, rng);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // CPU time: others may use the machine
   const HammingIndex index(hashes);
   std::size_t pairs = 0;
   for (const std::uint64_t hash : hashes) {
@@ -84,7 +84,7 @@ TEST(HammingIndex, ServesAHundredThousandHashesInSeconds) {
   }
   EXPECT_THAT(index.within(hashes.front(), 8), testing::Contains(hashes.size() - 1));
   EXPECT_GE(pairs, hashes.size() + 2);  // itself, and the two that were made alike
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 30);
 }
 
 }  // namespace
