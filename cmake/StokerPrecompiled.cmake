@@ -27,6 +27,7 @@ function(stoker_use_headers target name)
     return()
   endif()
   target_compile_options(${target} PRIVATE -fPIC)  # programs have -fPIE otherwise
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache looks through the header instead of refusing it
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 sees endless copies in std::string where there are none (GCC bug 105329), and for a precompiled header
@@ -41,7 +42,9 @@ endfunction()
 
 if(STOKER_PRECOMPILE)
   stoker_headers(common)
-  stoker_headers(json HEADERS <nlohmann/json.hpp> LIBRARIES nlohmann_json::nlohmann_json)
+  if(STOKER_PROGRAM)
+    stoker_headers(json HEADERS <nlohmann/json.hpp> LIBRARIES nlohmann_json::nlohmann_json)
+  endif()
   if(STOKER_TESTS)
     stoker_headers(test HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock GTest::gtest)
   endif()

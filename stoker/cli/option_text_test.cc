@@ -12,8 +12,8 @@ TEST(OptionText, OptionsBecomeFlags) {
             "--on-error skip trains without them");
   EXPECT_EQ(with_flags("Lower `lr`, or (`val_fraction`)", kFlags),
             "Lower --lr, or (--val-fraction)");
-  EXPECT_EQ(with_flags("Go on with `resume=runs/a b=c`.", kFlags),
-            "Go on with `--resume runs/a b=c`.");
+  EXPECT_EQ(with_flags("Resume with `resume=runs/a b=c`.", kFlags),
+            "Resume with `--resume runs/a b=c`.");
 }
 
 TEST(OptionText, AllElseStays) {

@@ -77,7 +77,7 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
   if (!name.empty()) {
     if (!make_new_folder(output / name)) {
       fail("the run is there already", output / name, "its folder",
-           fmt::format("Go on with `resume={}`, or choose another `experiment`",
+           fmt::format("Resume with `resume={}`, or choose another `experiment`",
                        (output / name).string()));
     }
     return RunFolder(output / name);

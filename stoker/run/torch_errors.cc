@@ -16,7 +16,7 @@ namespace {
   throw Error({.what = "there is not enough memory",
                .found = "what this machine, job or device has is used up",
                .hint = "Take a smaller `batch_size` (`grad_accum_steps` makes up for it), smaller "
-                       "pictures or a smaller network",
+                       "images or a smaller network",
                .causes = std::move(causes)});
 }
 

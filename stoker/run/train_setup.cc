@@ -28,8 +28,9 @@ TrainData make_train_data(RunSettings& settings, const TrainingParts& parts) {
   if (settings.balanced_loss) {
     settings.train.class_weights = balancing_weights(samples_by_class(*train));
   }
-  if (settings.balanced_samples)
+  if (settings.balanced_samples) {
     train = std::make_shared<Balanced>(train, settings.train.feed.seed);
+  }
   return {.train = train,
           .validation = parts.validation,
           .policy = Policy::parse(settings.policy),

@@ -45,7 +45,8 @@ class StepSync {
   [[nodiscard]] virtual bool can_repeat_pass() const noexcept = 0;
   virtual void begin_gradients() = 0;
   virtual void finish_gradients() = 0;
-  // The step had so many samples on all ranks. When both are done, the state's sums have them.
+  // Both get the number of samples in the step, over all ranks. After finish_sums() the state's
+  // sums contain the step.
   virtual void start_sums(std::uint64_t samples) = 0;
   virtual void finish_sums(std::uint64_t samples) = 0;
 

@@ -47,8 +47,8 @@ class Trainer {
   // `stop` is asked after each step. Throws Error where options make no sense.
   Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
           std::function<bool()> stop = {});
-  // Likewise. With a RankSync as one of several ranks, which train together; all stop when one is
-  // asked to.
+  // As above, with the caller's sync. A RankSync makes this process one of several ranks that train
+  // together; all of them stop when one is asked to.
   Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
           std::function<bool()> stop, StepSync& sync);
 
