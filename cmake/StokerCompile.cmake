@@ -25,6 +25,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlapping copies in std::string where there are none (GCC bug 105651).
   target_compile_options(stoker_compile INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(stoker_compile INTERFACE -Wno-unknown-warning-option)  # some are turned off that only GCC has
+endif()
 if(STOKER_WERROR)
   target_compile_options(stoker_compile INTERFACE -Werror)
 endif()

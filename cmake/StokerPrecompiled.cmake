@@ -1,10 +1,11 @@
 # Headers that many files include are compiled once, ahead of all. Code includes what it uses as if this were not there;
 # the presets fuzz and clang, which precompile nothing, prove it.
 #
-# A precompiled header serves code of all levels of optimisation but none, with the same definitions and -fPIC.
-option(STOKER_PRECOMPILE "Compile headers that many files include ahead of them (GCC)" ON)
-if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(STOKER_PRECOMPILE OFF)  # Clang asks for the same visibility of symbols, which modules do not have
+# A precompiled header serves code with the same definitions and -fPIC, at all levels of optimisation but none. Clang asks
+# for the same visibility of symbols as well, which modules have only with sanitizers.
+option(STOKER_PRECOMPILE "Compile headers that many files include ahead of them (GCC, or Clang with sanitizers)" ON)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STOKER_SANITIZE OR STOKER_FUZZ)
+  set(STOKER_PRECOMPILE OFF)
 endif()
 
 set(STOKER_COMMON_HEADERS
@@ -28,8 +29,10 @@ function(stoker_use_headers target name)
   endif()
   target_compile_options(${target} PRIVATE -fPIC)  # programs have -fPIE otherwise
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
-  target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache looks through the header instead of refusing it
-  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # ccache looks through the header instead of refusing it
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 sees endless copies in std::string where there are none (GCC bug 105329), and for a precompiled header
     # forgets that warnings of system headers are off. Clang has warnings of its own for both.
     target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/cli/shell_quoted.h"
+
 namespace stoker {
 namespace {
 
@@ -28,12 +30,6 @@ std::vector<std::string> words_of(const CommandInfo& command) {
 }
 
 // In single quotes, for any shell.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
-
 // zsh's _arguments gives these a meaning of its own.
 std::string zsh_text(const std::string& text) {
   std::string out;
@@ -62,7 +58,7 @@ std::string zsh_arguments(const CommandInfo& command) {
   std::string text = "  _arguments -s -S";
   for (const FlagInfo& flag : command.flags) {
     for (const std::string& name : flag.names)
-      text += " \\\n    " + quoted(zsh_argument(flag, name));
+      text += " \\\n    " + shell_quoted(zsh_argument(flag, name));
   }
   if (!command.positionals.empty()) text += " \\\n    '*:file:_files'";
   return text + "\n";
@@ -72,7 +68,7 @@ std::string zsh_arguments(const CommandInfo& command) {
 std::string zsh_dispatch(const CommandInfo& command, const std::string& path) {
   std::string text = "  local -a commands=(\n";
   for (const CommandInfo& one : command.commands) {
-    text += fmt::format("    {}\n", quoted(one.name + ":" + one.description));
+    text += fmt::format("    {}\n", shell_quoted(one.name + ":" + one.description));
   }
   text +=
       "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
@@ -93,10 +89,10 @@ std::string fish_condition(const std::string& path) {
 }
 
 std::string fish_lines(const CommandInfo& command, const std::string& path) {
-  const std::string begin = "complete -c stoker -n " + quoted(fish_condition(path));
+  const std::string begin = "complete -c stoker -n " + shell_quoted(fish_condition(path));
   std::string text;
   for (const CommandInfo& one : command.commands) {
-    text += fmt::format("{} -f -a {} -d {}\n", begin, one.name, quoted(one.description));
+    text += fmt::format("{} -f -a {} -d {}\n", begin, one.name, shell_quoted(one.description));
   }
   for (const FlagInfo& flag : command.flags) {
     text += begin;
@@ -105,7 +101,7 @@ std::string fish_lines(const CommandInfo& command, const std::string& path) {
     }
     if (!flag.value.empty()) text += flag.choices.empty() ? " -r" : " -x";
     if (!flag.choices.empty()) text += fmt::format(" -a '{}'", fmt::join(flag.choices, " "));
-    text += fmt::format(" -d {}\n", quoted(flag.description));
+    text += fmt::format(" -d {}\n", shell_quoted(flag.description));
   }
   return text;
 }

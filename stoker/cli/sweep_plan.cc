@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/cli/shell_quoted.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/run/json_text.h"
@@ -103,12 +104,6 @@ void add_runs(std::vector<SweepRun>& runs, const SweepPlan& plan, std::size_t ax
   }
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 SweepAxis parse_sweep_axis(const std::string& text) {
@@ -183,7 +178,7 @@ std::string slurm_script(const std::string& program, const std::filesystem::path
       "# When all have ended, this makes the table and the report:\n"
       "#   {1} sweep --output {2}\n"
       "exec {1} sweep --output {2} --only \"$SLURM_ARRAY_TASK_ID\"\n",
-      runs - 1, quoted(program), quoted(folder.string()));
+      runs - 1, shell_quoted(program), shell_quoted(folder.string()));
 }
 
 }  // namespace stoker

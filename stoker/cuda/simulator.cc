@@ -13,8 +13,9 @@
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
 #include "stoker/core/rng.h"
+#include "stoker/core/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -37,12 +38,12 @@ struct StackNote {
   void* fake = nullptr;
 };
 void before_switch([[maybe_unused]] StackNote& from, [[maybe_unused]] const StackNote& to) {
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ASAN
   __sanitizer_start_switch_fiber(&from.fake, to.bottom, to.size);
 #endif
 }
 void after_switch([[maybe_unused]] const StackNote& now, [[maybe_unused]] StackNote* left) {
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ASAN
   __sanitizer_finish_switch_fiber(now.fake, left ? &left->bottom : nullptr,
                                   left ? &left->size : nullptr);
 #endif

@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSplits = {"train", "val", "test"};
+constexpr std::array<std::string_view, 3> kSplitNames = {"train", "val", "test"};
 
 [[noreturn]] void fail_range(std::string_view text) {
   throw Error({.what = fmt::format("cannot read the range of indices in \"{}\"", text),
@@ -52,7 +52,7 @@ std::string take_split(std::string_view& rest) {
   const std::size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos) return "";
   const std::string_view name = rest.substr(colon + 1);
-  if (std::ranges::find(kSplits, name) == kSplits.end()) return "";
+  if (std::ranges::find(kSplitNames, name) == kSplitNames.end()) return "";
   rest = rest.substr(0, colon);
   return std::string(name);
 }

@@ -6,6 +6,8 @@
 
 #include <malloc.h>
 
+#include "stoker/core/sanitizers.h"
+
 namespace stoker::test {
 namespace {
 
@@ -26,7 +28,7 @@ void reset_peak() { peak = live.load(); }
 
 }  // namespace stoker::test
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if STOKER_ASAN || STOKER_TSAN
 
 // Of the sanitizers' allocator; GCC has the functions but not their header.
 extern "C" {

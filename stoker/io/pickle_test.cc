@@ -45,7 +45,7 @@ struct Parsed {
 
 Parsed parsed(const std::string& value) { return Parsed(whole(value)); }
 
-ErrorDetails refusal(const std::string& bytes) {
+ErrorDetails pickle_refusal(const std::string& bytes) {
   // Of exactly this size, so that the sanitizer sees a read past the end.
   const std::vector<char> exact(bytes.begin(), bytes.end());
   const auto details =
@@ -58,7 +58,7 @@ ErrorDetails refusal(const std::string& bytes) {
   return details;
 }
 
-std::string refused(const std::string& value) { return refusal(whole(value)).found; }
+std::string refused(const std::string& value) { return pickle_refusal(whole(value)).found; }
 
 TEST(Pickle, ReadsNumbers) {
   const auto number = [](const std::string& value) { return parsed(value)->integer; };
@@ -204,13 +204,14 @@ TEST(Pickle, RefusesEveryOtherNameByIt) {
   refused_name("", "a.function");
   refused_name("a", "b.c");
   EXPECT_EQ(parsed(global("a.b", "c"))->kind, Kind::kGlobal);
-  EXPECT_THAT(refusal(whole(global("os", "system"))).hint, HasSubstr("Nothing in the file was"));
+  EXPECT_THAT(pickle_refusal(whole(global("os", "system"))).hint,
+              HasSubstr("Nothing in the file was"));
 }
 
 TEST(Pickle, ANameInAMessageCannotCommandATerminal) {
   const std::string found = refused(global("\x1B[31m", std::string(150, 'x') + "\x07"));
   EXPECT_TRUE(std::ranges::all_of(found.substr(0, 160), [](char c) { return c >= 0x20; })) << found;
-  EXPECT_THAT(refusal(whole(global(std::string(1000, 'a'), "b"))).expected,
+  EXPECT_THAT(pickle_refusal(whole(global(std::string(1000, 'a'), "b"))).expected,
               HasSubstr("a name of less than 200 bytes"));
 }
 
@@ -266,7 +267,7 @@ TEST(Pickle, ACutPickleIsRefusedAtEveryLength) {
 
 TEST(Pickle, LengthsAreCheckedBeforeTheyAreUsed) {
   for (const char* start : {"X\xFF\xFF\xFF\xFF", "T\xFF\xFF\xFF\x7F", "U\xFF", "\x8A\xFF"}) {
-    const auto details = refusal(whole(start));
+    const auto details = pickle_refusal(whole(start));
     EXPECT_THAT(details.expected, HasSubstr("more bytes of the pickle"));
     EXPECT_THAT(details.hint, HasSubstr("cut short"));
   }
@@ -275,7 +276,7 @@ TEST(Pickle, LengthsAreCheckedBeforeTheyAreUsed) {
 TEST(Pickle, TheStackIsNotReadBelowAMarkOrItsEnd) {
   for (const char* value : {"", "a", "s", "R", "b", "Q", "\x85", "\x86", "t", "u", "e", "q\1",
                             "\x94", "\x93", "](a", "}K\1(s", "K\1(\x85t", "K\1(Q", "]K\1(b"}) {
-    EXPECT_FALSE(refusal(whole(value)).found.empty()) << value;
+    EXPECT_FALSE(pickle_refusal(whole(value)).found.empty()) << value;
   }
 }
 
@@ -293,19 +294,20 @@ TEST(Pickle, ItemsComeInPairsAndGoIntoTheRightKind) {
 }
 
 TEST(Pickle, TheProtocolComesFirst) {
-  EXPECT_THAT(refusal("K\1.").expected, HasSubstr("begins with the byte 0x80"));
-  EXPECT_EQ(refusal("\x80\x01K\1.").found, "1");
-  EXPECT_EQ(refusal("\x80\x06K\1.").found, "6");
-  EXPECT_EQ(refusal(whole("\x80\x02K\1")).expected, "an opcode of a pickle");
+  EXPECT_THAT(pickle_refusal("K\1.").expected, HasSubstr("begins with the byte 0x80"));
+  EXPECT_EQ(pickle_refusal("\x80\x01K\1.").found, "1");
+  EXPECT_EQ(pickle_refusal("\x80\x06K\1.").found, "6");
+  EXPECT_EQ(pickle_refusal(whole("\x80\x02K\1")).expected, "an opcode of a pickle");
 }
 
 TEST(Pickle, LevelsAreBounded) {
   EXPECT_EQ(parsed(std::string(100, '(') + std::string(100, 't'))->kind, Kind::kTuple);
-  EXPECT_THAT(refusal(whole(std::string(101, '('))).expected, HasSubstr("at most 100 levels"));
+  EXPECT_THAT(pickle_refusal(whole(std::string(101, '('))).expected,
+              HasSubstr("at most 100 levels"));
 }
 
 TEST(Pickle, ValuesAreBounded) {
-  EXPECT_THAT(refusal(whole("(" + std::string(2'000'001, 'N'))).expected,
+  EXPECT_THAT(pickle_refusal(whole("(" + std::string(2'000'001, 'N'))).expected,
               HasSubstr("at most 2000000 values"));
   // One list of pairs, made into a dict again and again.
   std::string bytes = "(]q\1";
@@ -314,10 +316,10 @@ TEST(Pickle, ValuesAreBounded) {
         "K\1K\2\x86"
         "a";
   for (int i = 0; i < 2000; ++i) bytes += global("a", "Dict") + "h\1\x85R";
-  EXPECT_THAT(refusal(whole(bytes)).expected, HasSubstr("at most 2000000 values"));
+  EXPECT_THAT(pickle_refusal(whole(bytes)).expected, HasSubstr("at most 2000000 values"));
   bytes = "K\1";
   for (int i = 0; i < 2'000'000; ++i) bytes += "q\1";
-  EXPECT_THAT(refusal(whole(bytes)).expected, HasSubstr("at most 2000000 values"));
+  EXPECT_THAT(pickle_refusal(whole(bytes)).expected, HasSubstr("at most 2000000 values"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using namespace pickles;  // NOLINT: words of a small language
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-ErrorDetails refusal(const Bytes& bytes) {
+ErrorDetails file_refusal(const Bytes& bytes) {
   const auto details = error_of([&] { (void)parse_torch_file(as_span(bytes), "bad.pth"); });
   EXPECT_EQ(details.what, "cannot read PyTorch file");
   EXPECT_EQ(details.path, "bad.pth");
@@ -31,14 +31,14 @@ ErrorDetails refusal(const Bytes& bytes) {
 }
 
 ErrorDetails refusal_of(const std::string& value, const std::string& storage_bytes = six_floats()) {
-  return refusal(zip_file(whole(value), {{"0", storage_bytes}}));
+  return file_refusal(zip_file(whole(value), {{"0", storage_bytes}}));
 }
 
-std::string six() { return storage("FloatStorage", "0", 6); }
+std::string six_values() { return storage("FloatStorage", "0", 6); }
 
 ErrorDetails refused_tensor(std::int64_t offset, const std::vector<std::int64_t>& shape,
                             const std::vector<std::int64_t>& strides) {
-  return refusal_of(dict({{"w", tensor(six(), offset, shape, strides)}}));
+  return refusal_of(dict({{"w", tensor(six_values(), offset, shape, strides)}}));
 }
 
 Bytes good_zip() { return zip_file(good_pickle(), {{"0", six_floats()}}); }
@@ -54,11 +54,11 @@ TEST(TorchFileHostile, AFileIsRefusedAtEveryLengthButItsOwn) {
     (void)parse_torch_file(as_span(good), "good");
     for (std::size_t size = 0; size < good.size(); ++size) {
       const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
-      EXPECT_FALSE(refusal(cut).hint.empty()) << size;
+      EXPECT_FALSE(file_refusal(cut).hint.empty()) << size;
     }
     Bytes longer = good;
     longer.push_back(0);
-    EXPECT_FALSE(refusal(longer).hint.empty());
+    EXPECT_FALSE(file_refusal(longer).hint.empty());
   }
 }
 
@@ -82,7 +82,7 @@ TEST(TorchFileHostile, TheChecksumFindsAFlippedBitInTheValues) {
   Bytes bytes = good_zip();
   const std::string all(bytes.begin(), bytes.end());
   bytes[all.find(six_floats()) + 5] ^= 1;
-  EXPECT_THAT(refusal(bytes).expected, HasSubstr("\"a/data/0\" with the checksum"));
+  EXPECT_THAT(file_refusal(bytes).expected, HasSubstr("\"a/data/0\" with the checksum"));
 }
 
 TEST(TorchFileHostile, NothingButWeightsIsRead) {
@@ -97,10 +97,10 @@ TEST(TorchFileHostile, NothingButWeightsIsRead) {
     const std::string call = global(module, name) + text("touch canary") + "\x85R";
     const std::string expected = fmt::format("refused: {}.{}", module, name);
     EXPECT_EQ(refusal_of(dict({{"w", call}})).found, expected);
-    EXPECT_EQ(refusal(old_file(whole(dict({{"w", call}})), {})).found, expected);
+    EXPECT_EQ(file_refusal(old_file(whole(dict({{"w", call}})), {})).found, expected);
     // Also before and after what is read of the old format.
-    EXPECT_EQ(refusal(bytes_of(whole(call))).found, expected);
-    EXPECT_EQ(refusal(bytes_of(old_header() + whole("}") + whole(call))).found, expected);
+    EXPECT_EQ(file_refusal(bytes_of(whole(call))).found, expected);
+    EXPECT_EQ(file_refusal(bytes_of(old_header() + whole("}") + whole(call))).found, expected);
   }
 }
 
@@ -142,13 +142,13 @@ TEST(TorchFileHostile, RepeatedValuesDoNotFillTheMemory) {
   // Many tensors, each with a part that is allowed.
   std::string items = "}(";
   for (int i = 0; i < 20; ++i) {
-    items += text(fmt::format("w{}", i)) + tensor(six(), 0, {100'000}, {0});
+    items += text(fmt::format("w{}", i)) + tensor(six_values(), 0, {100'000}, {0});
   }
   EXPECT_THAT(refusal_of(items + "u").found, HasSubstr("repeat the same values"));
 }
 
 TEST(TorchFileHostile, OneTensorUnderManyNamesDoesNotFillTheMemory) {
-  std::string items = "}(" + text("w") + tensor(six(), 0, {6}, {1}) + "q\1";
+  std::string items = "}(" + text("w") + tensor(six_values(), 0, {6}, {1}) + "q\1";
   for (int i = 0; i < 100'000; ++i) items += text(fmt::format("{}", i)) + "h\1";
   EXPECT_THAT(refusal_of(items + "u").expected, HasSubstr("at most 100000 tensors"));
 }
@@ -156,7 +156,7 @@ TEST(TorchFileHostile, OneTensorUnderManyNamesDoesNotFillTheMemory) {
 TEST(TorchFileHostile, AnyArgumentsThatAreNoTensorAreRefused) {
   const std::string rebuild = global("torch._utils", "_rebuild_tensor_v2");
   const std::string parameter = global("torch._utils", "_rebuild_parameter");
-  const std::string good = tensor(six(), 0, {6}, {1});
+  const std::string good = tensor(six_values(), 0, {6}, {1});
   const std::string rest = integer(0) + sizes({6}) + sizes({1}) + "\x89N";
   const auto refused = [&](const std::string& value) {
     EXPECT_THAT(refusal_of(dict({{"w", value}})).expected, HasSubstr("for tensor \"w\"")) << value;
@@ -164,14 +164,14 @@ TEST(TorchFileHostile, AnyArgumentsThatAreNoTensorAreRefused) {
   refused(rebuild + ")R");
   refused(rebuild + "(" + rest + "tR");
   refused(rebuild + "(N" + rest + "tR");
-  refused(rebuild + "(" + six() + "N" + sizes({6}) + sizes({1}) + "\x89NtR");
-  refused(rebuild + "(" + six() + integer(0) + "](K\1e" + sizes({1}) + "\x89NtR");
-  refused(rebuild + "(" + six() + integer(0) + tuple({"N"}) + sizes({1}) + "\x89NtR");
-  refused(rebuild + "(" + six() + integer(0) + global("torch", "Size") + ")R" + sizes({1}) +
+  refused(rebuild + "(" + six_values() + "N" + sizes({6}) + sizes({1}) + "\x89NtR");
+  refused(rebuild + "(" + six_values() + integer(0) + "](K\1e" + sizes({1}) + "\x89NtR");
+  refused(rebuild + "(" + six_values() + integer(0) + tuple({"N"}) + sizes({1}) + "\x89NtR");
+  refused(rebuild + "(" + six_values() + integer(0) + global("torch", "Size") + ")R" + sizes({1}) +
           "\x89NtR");
-  refused(rebuild + "(" + six() + rest + "}" + text("neg") + "\x88stR");  // negated values
-  refused(rebuild + "(" + six() + rest + "NNtR");
-  refused(good + tuple({six(), integer(3), sizes({1}), sizes({1})}) + "b");  // set_()
+  refused(rebuild + "(" + six_values() + rest + "}" + text("neg") + "\x88stR");  // negated values
+  refused(rebuild + "(" + six_values() + rest + "NNtR");
+  refused(good + tuple({six_values(), integer(3), sizes({1}), sizes({1})}) + "b");  // set_()
   refused(parameter + ")R");
   refused(parameter + "(NtR");
   refused(parameter + "(" + good + "tR" + tuple({good, "N", "N", "N", "N"}) + "b");
@@ -220,19 +220,20 @@ TEST(TorchFileHostile, StoragesAreAsLongAsTheySay) {
                   .found,
               "None");
   // Two that contradict each other, the second one not even used.
-  const std::string twice = tuple({six(), storage("FloatStorage", "0", 3)});
-  EXPECT_EQ(refusal_of(dict({{"w", tensor(six(), 0, {6}, {1})}, {"x", twice}})).expected,
+  const std::string twice = tuple({six_values(), storage("FloatStorage", "0", 3)});
+  EXPECT_EQ(refusal_of(dict({{"w", tensor(six_values(), 0, {6}, {1})}, {"x", twice}})).expected,
             "one size of storage \"0\"");
 }
 
 TEST(TorchFileHostile, AStorageMustBeInTheArchive) {
-  EXPECT_EQ(refusal(zip_file(good_pickle())).expected, "a record \"a/data/0\"");
-  EXPECT_EQ(refusal(zip_of({{"a/data.pkl", good_pickle()}, {"a/data/0", six_floats()}})).expected,
-            "a record \"a/version\"");
+  EXPECT_EQ(file_refusal(zip_file(good_pickle())).expected, "a record \"a/data/0\"");
+  EXPECT_EQ(
+      file_refusal(zip_of({{"a/data.pkl", good_pickle()}, {"a/data/0", six_floats()}})).expected,
+      "a record \"a/version\"");
   const auto with = [](const Storages& more) {
     Storages records = {{"a/data.pkl", good_pickle()}, {"a/data/0", six_floats()}};
     records.insert(records.end(), more.begin(), more.end());
-    return refusal(zip_of(records));
+    return file_refusal(zip_of(records));
   };
   EXPECT_EQ(with({{"a/version", "11\n"}}).expected, "version 1 to 10 of the format");
   EXPECT_EQ(with({{"a/version", "x"}}).found, "\"x\"");
@@ -241,15 +242,15 @@ TEST(TorchFileHostile, AStorageMustBeInTheArchive) {
   EXPECT_EQ(with({{"a/version", "3\n"}, {"b/data.pkl", "x"}}).found, "two");
   EXPECT_EQ(with({{"a/version", "3\n"}, {"a/constants.pkl", "x"}}).found,
             "refused: a TorchScript program");
-  EXPECT_EQ(refusal(zip_of({{"data.pkl", good_pickle()}})).found, "one without");
-  EXPECT_EQ(refusal(zip_of({{"a/b/data.pkl", good_pickle()}})).found, "one without");
+  EXPECT_EQ(file_refusal(zip_of({{"data.pkl", good_pickle()}})).found, "one without");
+  EXPECT_EQ(file_refusal(zip_of({{"a/b/data.pkl", good_pickle()}})).found, "one without");
 }
 
 TEST(TorchFileHostile, TheOldFormatHasEachStorageOnce) {
   std::string pickle = good_pickle();
   pickle.insert(pickle.find("tQ"), "N");
   const auto expected = [&](const Storages& storages) {
-    return refusal(old_file(pickle, storages)).expected;
+    return file_refusal(old_file(pickle, storages)).expected;
   };
   const std::string six_values = six_floats();
   EXPECT_EQ(expected({}), "values for every storage");
@@ -259,28 +260,28 @@ TEST(TorchFileHostile, TheOldFormatHasEachStorageOnce) {
   EXPECT_EQ(expected({{"0", six_values + "1234"}}), "6 values in storage \"0\"");
   EXPECT_EQ(expected({{"0", six_values.substr(4)}}), "storage \"0\" of 24 bytes");
   const auto keys = [&](const std::string& value) {
-    return refusal(bytes_of(old_header() + pickle + whole(value))).expected;
+    return file_refusal(bytes_of(old_header() + pickle + whole(value))).expected;
   };
   EXPECT_EQ(keys("}"), "a list of the storages' keys");
   EXPECT_EQ(keys("]K\1a"), "a list of the storages' keys");
 }
 
 TEST(TorchFileHostile, TheOldFormatBeginsWithItsNumbers) {
-  EXPECT_EQ(refusal(bytes_of(whole("K\1"))).expected, "PyTorch's magic number");
-  EXPECT_EQ(refusal(bytes_of(whole("\x8A\x0A" + std::string(10, '\1')))).expected,
+  EXPECT_EQ(file_refusal(bytes_of(whole("K\1"))).expected, "PyTorch's magic number");
+  EXPECT_EQ(file_refusal(bytes_of(whole("\x8A\x0A" + std::string(10, '\1')))).expected,
             "PyTorch's magic number");
-  EXPECT_EQ(refusal(bytes_of(old_header().substr(0, 15) + whole("K\1"))).expected,
+  EXPECT_EQ(file_refusal(bytes_of(old_header().substr(0, 15) + whole("K\1"))).expected,
             "PyTorch's protocol 1001");
-  EXPECT_THAT(refusal(bytes_of("<html>")).hint, HasSubstr("torch.save"));
-  EXPECT_THAT(refusal({}).hint, HasSubstr("cut short"));
+  EXPECT_THAT(file_refusal(bytes_of("<html>")).hint, HasSubstr("torch.save"));
+  EXPECT_THAT(file_refusal({}).hint, HasSubstr("cut short"));
 }
 
 TEST(TorchFileHostile, AFileWithoutStateDictSaysWhatItHolds) {
   EXPECT_EQ(refusal_of("K\1").found, "an integer");
-  EXPECT_EQ(refusal_of("](" + tensor(six(), 0, {6}, {1}) + "e").found, "a list");
+  EXPECT_EQ(refusal_of("](" + tensor(six_values(), 0, {6}, {1}) + "e").found, "a list");
   EXPECT_EQ(refusal_of(dict({{"epoch", "K\1"}, {"net", "}"}})).found,
             "a dict with \"epoch\", \"net\"");
-  const std::string state = dict({{"w", tensor(six(), 0, {6}, {1})}});
+  const std::string state = dict({{"w", tensor(six_values(), 0, {6}, {1})}});
   EXPECT_EQ(refusal_of(dict({{"net", state}})).found, "a dict with \"net\"");
   EXPECT_EQ(refusal_of(dict({{"ema", dict({{"ema", dict({{"ema", state}})}})}})).found,
             "a dict with \"ema\"");
@@ -288,7 +289,7 @@ TEST(TorchFileHostile, AFileWithoutStateDictSaysWhatItHolds) {
 }
 
 TEST(TorchFileHostile, NamesAreTextAndComeOnce) {
-  const std::string w = tensor(six(), 0, {6}, {1});
+  const std::string w = tensor(six_values(), 0, {6}, {1});
   EXPECT_EQ(refusal_of(dict({{"w", w}, {"w", w}})).found, "\"w\" twice");
   EXPECT_EQ(refusal_of(dict({{"", w}})).expected, "names in UTF-8");
   EXPECT_EQ(refusal_of(dict({{"\xED\xA0\x80", w}})).expected, "names in UTF-8");

@@ -29,7 +29,7 @@ using detail::ZipInput;
                .hint = std::move(hint)});
 }
 
-void check_tensor(const TensorView& tensor, const std::string& file) {
+void check_saved_tensor(const TensorView& tensor, const std::string& file) {
   if (tensor.name.empty() || !detail::is_utf8(tensor.name)) {
     fail(file, "tensors with names in UTF-8", printable(tensor.name), "Name the tensor.");
   }
@@ -140,7 +140,7 @@ std::string state_dict_pickle(std::span<const TensorView> tensors) {
 // Calls `write` with the file's bytes, part by part.
 template <class Write>
 void write_parts(std::span<const TensorView> tensors, const std::string& file, Write&& write) {
-  for (const TensorView& tensor : tensors) check_tensor(tensor, file);
+  for (const TensorView& tensor : tensors) check_saved_tensor(tensor, file);
   check_names(tensors, file);
   const auto bytes_of = [](const std::string& text) { return std::as_bytes(std::span(text)); };
   const std::string pickle = state_dict_pickle(tensors), order = "little", version = "3\n";

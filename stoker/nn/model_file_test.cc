@@ -13,13 +13,14 @@
 namespace stoker {
 namespace {
 
-const ModelInput kInput = {.image = {.height = 8, .width = 9, .channels = 1}, .classes = 3};
+const ModelInput kModelFileInput = {.image = {.height = 8, .width = 9, .channels = 1},
+                                    .classes = 3};
 const std::vector<std::string> kNames = {"clean", "dirty", "größer \"x\""};
 const Preprocessing kPreprocessing = {.mean = {0.1307, 0.2, 0.3}, .deviation = {0.3081, 1, 2}};
 
 std::filesystem::path saved(const TempFolder& folder, const char* architecture) {
   const auto path = folder.path() / "model.safetensors";
-  save_model(path, *make_model(architecture, kInput, 5), kNames, kPreprocessing);
+  save_model(path, *make_model(architecture, kModelFileInput, 5), kNames, kPreprocessing);
   return path;
 }
 
@@ -29,8 +30,8 @@ TEST(ModelFile, BringsBackTheModelAndItsCard) {
     const LoadedModel loaded = load_model(saved(folder, architecture));
     EXPECT_EQ(loaded.card.class_names, kNames);
     EXPECT_EQ(loaded.card.preprocessing, kPreprocessing);
-    EXPECT_EQ(loaded.card.input, kInput);
-    const auto original = make_model(architecture, kInput, 5);
+    EXPECT_EQ(loaded.card.input, kModelFileInput);
+    const auto original = make_model(architecture, kModelFileInput, 5);
     const at::Tensor x = at::rand({2, 1, 8, 9});
     EXPECT_TRUE(at::equal(loaded.model->forward(x), original->forward(x)));
   }
@@ -45,7 +46,7 @@ TEST(ModelFile, WeightsThatAreNoNumbersAreRefusedByName) {
   const TempFolder folder;
   const auto path = folder.path() / "model.safetensors";
   for (const double bad : {std::nan(""), HUGE_VAL}) {
-    const auto model = make_model("cnn:4,8", kInput, 5);
+    const auto model = make_model("cnn:4,8", kModelFileInput, 5);
     all_tensors(*model)[1].tensor.detach()[2] = bad;
     save_model(path, *model, kNames, kPreprocessing);
     try {
@@ -94,8 +95,8 @@ TEST(ModelFile, TensorsMustBeExactlyTheArchitectures) {
     const ErrorDetails error = error_of([&] { read_tensors(tensors, file, path.string()); });
     EXPECT_NE(to_string(error).find(word), std::string::npos) << to_string(error);
   };
-  expect_error(all_tensors(*make_model("mlp:72,6,3", kInput, 1)), "(72, 6)");
-  const auto fitting = make_model("mlp:72,5,3", kInput, 1);
+  expect_error(all_tensors(*make_model("mlp:72,6,3", kModelFileInput, 1)), "(72, 6)");
+  const auto fitting = make_model("mlp:72,5,3", kModelFileInput, 1);
   std::vector<NamedTensor> tensors = all_tensors(*fitting);
   EXPECT_NO_THROW(read_tensors(tensors, file, path.string()));
   tensors.push_back({"layers.2.weight", at::zeros({3})});

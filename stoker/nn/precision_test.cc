@@ -12,7 +12,8 @@
 namespace stoker {
 namespace {
 
-const ModelInput kInput = {.image = {.height = 64, .width = 64, .channels = 3}, .classes = 5};
+const ModelInput kPrecisionInput = {.image = {.height = 64, .width = 64, .channels = 3},
+                                    .classes = 5};
 
 at::Tensor some_pictures() {
   at::manual_seed(1);
@@ -22,7 +23,7 @@ at::Tensor some_labels() { return at::arange(6).remainder(5); }
 
 TEST(Precision, Bfloat16IsNearFloat32AndGradientsStayFloat32) {
   for (const char* architecture : {"cnn:4,8,8", "resnet18", "mobilenet_v2"}) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kPrecisionInput, 1);
     const at::Tensor exact = model->forward(some_pictures());
     model->compute_in(Precision::kBfloat16);
     const at::Tensor near = model->forward(some_pictures());
@@ -41,7 +42,7 @@ TEST(Precision, Bfloat16IsNearFloat32AndGradientsStayFloat32) {
 }
 
 TEST(Precision, ThePerceptronHasFloat32Alone) {
-  const auto model = make_model("mlp:12288,5", kInput, 1);
+  const auto model = make_model("mlp:12288,5", kPrecisionInput, 1);
   EXPECT_THROW(model->compute_in(Precision::kBfloat16), Error);
   EXPECT_NO_THROW(model->compute_in(Precision::kFloat32));
 }
@@ -50,7 +51,7 @@ TEST(Precision, ThePerceptronHasFloat32Alone) {
 TEST(ClassWeights, AreThoseOfTheSamplesAndTheMeanIsOverSamples) {
   const at::Tensor weights = at::tensor({0.5F, 1.0F, 2.0F, 0.0F, 3.0F});
   for (const char* architecture : {"mlp:12288,7,5", "cnn:4,8,8"}) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kPrecisionInput, 1);
     const at::Tensor labels = some_labels();
     const Model::Pass pass = model->backward(some_pictures(), labels, {.class_weights = weights});
     const at::Tensor each = pass.logits.log_softmax(1).gather(1, labels.unsqueeze(1)).squeeze(1);
@@ -61,7 +62,7 @@ TEST(ClassWeights, AreThoseOfTheSamplesAndTheMeanIsOverSamples) {
 
 // The perceptron's written-out gradient against a difference quotient.
 TEST(ClassWeights, ReachThePerceptronsGradientWithSmoothing) {
-  const auto model = make_model("mlp:12288,5", kInput, 1);
+  const auto model = make_model("mlp:12288,5", kPrecisionInput, 1);
   const LossOptions options{.smoothing = 0.1,
                             .class_weights = at::tensor({0.5F, 1.0F, 2.0F, 0.0F, 3.0F})};
   model->backward(some_pictures(), some_labels(), options);
@@ -82,7 +83,7 @@ TEST(ClassWeights, ReachThePerceptronsGradientWithSmoothing) {
 
 // A bright square in a corner, and weights that answer to brightness alone.
 TEST(ClassActivation, LiesWhereThePictureSpeaksForTheClass) {
-  const auto model = make_model("resnet18", kInput, 1);
+  const auto model = make_model("resnet18", kPrecisionInput, 1);
   at::Tensor pictures = at::zeros({2, 3, 64, 64});
   pictures[0].slice(1, 0, 20).slice(2, 0, 20).fill_(3);
   pictures[1].slice(1, 44, 64).slice(2, 44, 64).fill_(3);
@@ -104,7 +105,7 @@ TEST(ClassActivation, LiesWhereThePictureSpeaksForTheClass) {
 }
 
 TEST(ClassActivation, NeedsAMap) {
-  const auto model = make_model("mlp:12288,5", kInput, 1);
+  const auto model = make_model("mlp:12288,5", kPrecisionInput, 1);
   EXPECT_THROW((void)model->class_activation(some_pictures(), some_labels()), Error);
 }
 

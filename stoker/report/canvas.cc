@@ -9,12 +9,12 @@ namespace stoker {
 namespace {
 
 // Half-open run of pixels along one axis, cut to [0, size). 64 bits: start + length may overflow.
-struct Run {
+struct PixelRun {
   int first;
   int last;
 };
 
-Run clip(std::int64_t start, std::int64_t length, int size) {
+PixelRun clip(std::int64_t start, std::int64_t length, int size) {
   const auto cut = [size](std::int64_t at) {
     return static_cast<int>(std::clamp<std::int64_t>(at, 0, size));
   };
@@ -26,7 +26,7 @@ int source_index(int at, int start, int zoom) {
   return static_cast<int>((std::int64_t{at} - start) / zoom);
 }
 
-void fill_row(std::uint8_t* row, const Run& run, int channels, Colour colour) {
+void fill_row(std::uint8_t* row, const PixelRun& run, int channels, Colour colour) {
   if (channels == 1) {
     std::fill(row + run.first, row + run.last, colour.grey());
     return;
@@ -42,8 +42,8 @@ void fill_row(std::uint8_t* row, const Run& run, int channels, Colour colour) {
 }  // namespace
 
 void fill_rect(const MutableImageView& out, const Rect& rect, Colour colour) {
-  const Run columns = clip(rect.x, rect.width, out.shape.width);
-  const Run rows = clip(rect.y, rect.height, out.shape.height);
+  const PixelRun columns = clip(rect.x, rect.width, out.shape.width);
+  const PixelRun rows = clip(rect.y, rect.height, out.shape.height);
   for (int y = rows.first; y < rows.last; ++y) {
     fill_row(out.row(y), columns, out.shape.channels, colour);
   }
@@ -63,8 +63,8 @@ void draw_image(const MutableImageView& out, int x, int y, const ImageView& in, 
   const int out_channels = out.shape.channels;
   const int in_channels = in.shape.channels;
   STOKER_INVARIANT(in_channels <= out_channels, "{} on {} channels", in_channels, out_channels);
-  const Run columns = clip(x, std::int64_t{in.shape.width} * zoom, out.shape.width);
-  const Run rows = clip(y, std::int64_t{in.shape.height} * zoom, out.shape.height);
+  const PixelRun columns = clip(x, std::int64_t{in.shape.width} * zoom, out.shape.width);
+  const PixelRun rows = clip(y, std::int64_t{in.shape.height} * zoom, out.shape.height);
   const bool spread = in_channels < out_channels;  // the one grey sample serves every channel
   for (int to_y = rows.first; to_y < rows.last; ++to_y) {
     const std::uint8_t* from = in.row(source_index(to_y, y, zoom));

@@ -24,14 +24,14 @@ constexpr std::int64_t kMostWithLargeText = 16;
 constexpr int kLongestSide = 1000;  // of the cells, where they hold no text
 constexpr int kMaxNameWidth = 240;
 constexpr int kMaxTitleWidth = 600;  // a narrow matrix gets a page as wide as its title, up to this
-constexpr int kGap = 8;
+constexpr int kMatrixGap = 8;
 constexpr int kAxisGap = 14;  // between names and the title of their axis
 constexpr int kBarWidth = 16;
 constexpr int kBarGap = 24;
 constexpr std::string_view kBarTop = "100 %";
 constexpr std::string_view kBarBottom = "0 %";
 
-struct Layout {
+struct MatrixLayout {
   int classes = 0;
   int cell = 0;         // pixels a side
   int scale = 1;        // of names and counts
@@ -78,12 +78,12 @@ void check_input(std::span<const std::int64_t> counts, std::size_t classes) {
                .found = fmt::format("{}", *negative)});
 }
 
-std::string name_of(const Layout& layout, std::span<const std::string> names, int index) {
+std::string name_of(const MatrixLayout& layout, std::span<const std::string> names, int index) {
   if (layout.numbered) return fmt::format("{}", index);
   return fit_text(names[static_cast<std::size_t>(index)], kMaxNameWidth, layout.scale);
 }
 
-int widest_name(const Layout& layout, std::span<const std::string> names) {
+int widest_name(const MatrixLayout& layout, std::span<const std::string> names) {
   int widest = 0;
   for (int i = 0; i < layout.classes; i += layout.name_stride) {
     widest = std::max(widest, text_width(name_of(layout, names, i), layout.scale));
@@ -100,8 +100,8 @@ int widest_count(std::span<const std::int64_t> counts, int scale) {
 }
 
 // How large a cell is and what is written in and beside it.
-Layout choose_cells(std::span<const std::int64_t> counts, std::int64_t classes) {
-  Layout layout;
+MatrixLayout choose_cells(std::span<const std::int64_t> counts, std::int64_t classes) {
+  MatrixLayout layout;
   layout.classes = static_cast<int>(classes);
   layout.scale = classes <= kMostWithLargeText ? kTextScale : 1;
   layout.with_counts = classes <= kMostWithCounts;
@@ -121,12 +121,12 @@ Layout choose_cells(std::span<const std::int64_t> counts, std::int64_t classes) 
 
 int title_height(const std::string& title) { return title.empty() ? 0 : kTextLine; }
 
-Layout plan(std::span<const std::int64_t> counts, std::span<const std::string> names,
-            const ConfusionMatrixOptions& options) {
+MatrixLayout plan(std::span<const std::int64_t> counts, std::span<const std::string> names,
+                  const ConfusionMatrixOptions& options) {
   const auto classes = static_cast<std::int64_t>(names.size());
   check_page_size(classes, classes, "confusion matrix", "Show fewer classes.");
   check_input(counts, names.size());
-  Layout layout = choose_cells(counts, classes);
+  MatrixLayout layout = choose_cells(counts, classes);
   layout.name_width = widest_name(layout, names);
   layout.names_upwards = layout.name_width > layout.cell * layout.name_stride - 3 * layout.scale;
 
@@ -134,13 +134,13 @@ Layout plan(std::span<const std::int64_t> counts, std::span<const std::string> n
   const int side = layout.cell * layout.classes;
   const int rows_title = title_height(options.rows_title);
   const int columns_title = title_height(options.columns_title);
-  layout.cells = {kMargin + rows_title + kAxisGap + layout.name_width + kGap,
+  layout.cells = {kMargin + rows_title + kAxisGap + layout.name_width + kMatrixGap,
                   kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap), side, side};
   const std::int64_t height =
-      std::int64_t{layout.cells.y} + side + kGap + below + kAxisGap + columns_title + kMargin;
+      std::int64_t{layout.cells.y} + side + kMatrixGap + below + kAxisGap + columns_title + kMargin;
   const int title_width = std::min(text_width(options.title, kTextScale), kMaxTitleWidth);
   const std::int64_t width = std::max(std::int64_t{layout.cells.x} + side + kBarGap + kBarWidth +
-                                          kGap + text_width(kBarTop, 1) + kMargin,
+                                          kMatrixGap + text_width(kBarTop, 1) + kMargin,
                                       std::int64_t{title_width} + 2 * kMargin);
   check_page_size(height, width, "confusion matrix", "Show fewer classes.");
   layout.page = {static_cast<int>(height), static_cast<int>(width), 3};
@@ -159,7 +159,7 @@ Colour shade(int weight) {
   return weight < 128 ? between(kFaint, kHalf, weight) : between(kHalf, kFull, weight - 128);
 }
 
-void draw_cell(const MutableImageView& out, const Layout& layout, const Rect& cell,
+void draw_cell(const MutableImageView& out, const MatrixLayout& layout, const Rect& cell,
                std::int64_t count, double row_sum) {
   if (count == 0) return;
   const int weight = static_cast<int>(std::floor(static_cast<double>(count) / row_sum * 256 + 0.5));
@@ -171,7 +171,7 @@ void draw_cell(const MutableImageView& out, const Layout& layout, const Rect& ce
   draw_text(out, x, y, text, weight > 110 ? kPaper : kInk, layout.scale);
 }
 
-void draw_cells(const MutableImageView& out, const Layout& layout,
+void draw_cells(const MutableImageView& out, const MatrixLayout& layout,
                 std::span<const std::int64_t> counts) {
   const auto n = static_cast<std::size_t>(layout.classes);
   const int gap = layout.with_counts ? 1 : 0;  // lets the grid show between the cells
@@ -189,16 +189,16 @@ void draw_cells(const MutableImageView& out, const Layout& layout,
   frame_rect(out, layout.cells, kPaleInk);
 }
 
-void draw_names(const MutableImageView& out, const Layout& layout,
+void draw_names(const MutableImageView& out, const MatrixLayout& layout,
                 std::span<const std::string> names) {
   const Rect& cells = layout.cells;
   const int cap = kCapHeight * layout.scale;
-  const int below = cells.y + cells.height + kGap;
+  const int below = cells.y + cells.height + kMatrixGap;
   for (int i = 0; i < layout.classes; i += layout.name_stride) {
     const std::string name = name_of(layout, names, i);
     const int width = text_width(name, layout.scale);
     const int y = layout.row_y(i) + (layout.cell - cap) / 2;
-    draw_text(out, cells.x - kGap - width, y, name, kInk, layout.scale);
+    draw_text(out, cells.x - kMatrixGap - width, y, name, kInk, layout.scale);
     if (layout.names_upwards) {
       const int x = layout.column_x(i) + (layout.cell - cap) / 2;
       draw_text_upwards(out, x, below + width, name, kInk, layout.scale);
@@ -209,7 +209,7 @@ void draw_names(const MutableImageView& out, const Layout& layout,
   }
 }
 
-void draw_axis_titles(const MutableImageView& out, const Layout& layout,
+void draw_axis_titles(const MutableImageView& out, const MatrixLayout& layout,
                       const ConfusionMatrixOptions& options) {
   const Rect& cells = layout.cells;
   // In the middle of the rows; a longer one starts beside the first row, below the page's title.
@@ -227,7 +227,7 @@ void draw_axis_titles(const MutableImageView& out, const Layout& layout,
 }
 
 // What a shade means.
-void draw_bar(const MutableImageView& out, const Layout& layout) {
+void draw_bar(const MutableImageView& out, const MatrixLayout& layout) {
   const Rect bar{layout.cells.x + layout.cells.width + kBarGap, layout.cells.y, kBarWidth,
                  std::min(layout.cells.height, 240)};
   for (int y = 0; y < bar.height; ++y) {
@@ -235,7 +235,7 @@ void draw_bar(const MutableImageView& out, const Layout& layout) {
     fill_rect(out, {bar.x, bar.y + y, bar.width, 1}, shade(weight));
   }
   frame_rect(out, bar, kPaleInk);
-  const int x = bar.x + bar.width + kGap;
+  const int x = bar.x + bar.width + kMatrixGap;
   draw_text(out, x, bar.y, kBarTop, kPaleInk, 1);
   draw_text(out, x, bar.y + bar.height - kCapHeight, kBarBottom, kPaleInk, 1);
 }
@@ -245,7 +245,7 @@ void draw_bar(const MutableImageView& out, const Layout& layout) {
 Image confusion_matrix(std::span<const std::int64_t> counts,
                        std::span<const std::string> class_names,
                        const ConfusionMatrixOptions& options) {
-  const Layout layout = plan(counts, class_names, options);
+  const MatrixLayout layout = plan(counts, class_names, options);
   Image page = blank_page(layout.page);
   const MutableImageView out = page.view();
   draw_title(out, options.title);

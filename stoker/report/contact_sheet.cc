@@ -16,7 +16,7 @@ namespace stoker {
 namespace {
 
 // All in pixels of the sheet.
-constexpr int kGap = 8;        // between cells
+constexpr int kCellGap = 8;    // between cells
 constexpr int kGroupGap = 32;  // between the original and the augmented; a line runs through it
 constexpr int kLabelGap = 20;  // between class name and original
 constexpr int kMaxLabelWidth = 240;
@@ -33,7 +33,7 @@ struct Extent {
 };
 
 // Every position on the sheet. plan() has proved that they all fit in int.
-struct Layout {
+struct SheetLayout {
   int zoom = 1;
   int columns = 0;
   int cell_width = 0;
@@ -44,10 +44,10 @@ struct Layout {
   ImageShape sheet = {};
 
   [[nodiscard]] int column_x(int column) const {
-    const int group_gap = column > 0 ? kGroupGap - kGap : 0;
-    return grid_x + column * (cell_width + kGap) + group_gap;
+    const int group_gap = column > 0 ? kGroupGap - kCellGap : 0;
+    return grid_x + column * (cell_width + kCellGap) + group_gap;
   }
-  [[nodiscard]] int row_y(int row) const { return grid_y + row * (cell_height + kGap); }
+  [[nodiscard]] int row_y(int row) const { return grid_y + row * (cell_height + kCellGap); }
 };
 
 void add_row(Extent& extent, const ContactRow& row, std::size_t index) {
@@ -79,9 +79,9 @@ void check_sheet_size(std::int64_t height, std::int64_t width) {
                   "Show fewer samples or versions, or take a smaller zoom.");
 }
 
-Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
+SheetLayout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
   const Extent extent = measure(rows);
-  Layout layout;
+  SheetLayout layout;
   // By the longer side, so that a narrow strip is not blown up.
   layout.zoom = resolve_zoom(options.zoom, std::max(extent.height, extent.width), kSmallestCell);
   layout.header_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
@@ -95,10 +95,11 @@ Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& opti
   const std::int64_t cell_width = std::int64_t{extent.width} * layout.zoom;
   check_sheet_size(cell_height, cell_width);
   const auto row_count = static_cast<std::int64_t>(rows.size());
-  const std::int64_t group_gap = extent.columns > 1 ? kGroupGap - kGap : 0;
-  const std::int64_t height = layout.grid_y + row_count * (cell_height + kGap) - kGap + kMargin;
+  const std::int64_t group_gap = extent.columns > 1 ? kGroupGap - kCellGap : 0;
+  const std::int64_t height =
+      layout.grid_y + row_count * (cell_height + kCellGap) - kCellGap + kMargin;
   const std::int64_t width =
-      layout.grid_x + extent.columns * (cell_width + kGap) - kGap + group_gap + kMargin;
+      layout.grid_x + extent.columns * (cell_width + kCellGap) - kCellGap + group_gap + kMargin;
   check_sheet_size(height, width);
 
   layout.columns = static_cast<int>(extent.columns);
@@ -108,7 +109,7 @@ Layout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& opti
   return layout;
 }
 
-void draw_column_titles(const MutableImageView& out, const Layout& layout,
+void draw_column_titles(const MutableImageView& out, const SheetLayout& layout,
                         const std::vector<std::string>& titles) {
   std::vector<TextSpot> spots;
   const auto count =
@@ -116,7 +117,7 @@ void draw_column_titles(const MutableImageView& out, const Layout& layout,
   for (int i = 0; i < count; ++i) {
     const bool shared = i + 1 == count && count < layout.columns;
     // Beside the originals there is room enough to stick out.
-    const int overhang = i == 0 && !shared ? kGap : 0;
+    const int overhang = i == 0 && !shared ? kCellGap : 0;
     const int x = layout.column_x(i) - overhang;
     const int width = shared ? out.shape.width - kMargin - x : layout.cell_width + 2 * overhang;
     spots.push_back({x, width, !shared, titles[static_cast<std::size_t>(i)]});
@@ -124,13 +125,14 @@ void draw_column_titles(const MutableImageView& out, const Layout& layout,
   draw_text_line(out, layout.header_y, spots, kPaleInk);
 }
 
-void draw_divider(const MutableImageView& out, const Layout& layout) {
+void draw_divider(const MutableImageView& out, const SheetLayout& layout) {
   if (layout.columns < 2) return;
   const int x = layout.column_x(1) - kGroupGap / 2;
   fill_rect(out, {x, layout.grid_y, 1, out.shape.height - kMargin - layout.grid_y}, kLine);
 }
 
-void draw_row(const MutableImageView& out, const Layout& layout, int index, const ContactRow& row) {
+void draw_row(const MutableImageView& out, const SheetLayout& layout, int index,
+              const ContactRow& row) {
   const int y = layout.row_y(index);
   const int label_y = y + (layout.cell_height - kCapHeight * kTextScale) / 2;
   const int label_width = std::max(0, layout.grid_x - kLabelGap - kMargin);
@@ -145,7 +147,7 @@ void draw_row(const MutableImageView& out, const Layout& layout, int index, cons
 }  // namespace
 
 Image contact_sheet(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
-  const Layout layout = plan(rows, options);
+  const SheetLayout layout = plan(rows, options);
   Image sheet = blank_page(layout.sheet);
   const MutableImageView out = sheet.view();
   draw_title(out, options.title);

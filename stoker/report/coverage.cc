@@ -13,13 +13,13 @@ namespace {
 // An edge is smoothed over this far to either side.
 constexpr double kSoft = 0.5;
 
-struct Run {
+struct Pixels {
   int first;
   int last;  // one past it
 };
 
 // The pixels whose centres lie in [from, to], cut to [start, start + length).
-Run pixels(double from, double to, int start, int length) {
+Pixels pixels(double from, double to, int start, int length) {
   const double low = start;
   const double high = start + length;
   return {static_cast<int>(std::clamp(std::ceil(from - 0.5), low, high)),
@@ -68,7 +68,7 @@ Coverage::Coverage(const Rect& area) : area_(area) {
 
 template <typename Distance>
 void Coverage::add_row(int y, double x0, double x1, const Distance& distance) {
-  const Run columns = pixels(x0, x1, area_.x, area_.width);
+  const Pixels columns = pixels(x0, x1, area_.x, area_.width);
   std::uint8_t* shares = row(y) - area_.x;
   for (int x = columns.first; x < columns.last; ++x) {
     const double covered = std::clamp(kSoft - distance(x + 0.5, y + 0.5), 0.0, 1.0);
@@ -85,7 +85,7 @@ void Coverage::add_line(Point from, Point to, double width) {
     return distance_to_line({x, y}, from, to) - radius;
   };
   const double slope = to.y > from.y ? (to.x - from.x) / (to.y - from.y) : 0;
-  const Run rows = pixels(from.y - reach, to.y + reach, area_.y, area_.height);
+  const Pixels rows = pixels(from.y - reach, to.y + reach, area_.y, area_.height);
   for (int y = rows.first; y < rows.last; ++y) {
     // Only the part of the line within reach of this row can touch its pixels.
     const double upper = std::max(y + 0.5 - reach, from.y);
@@ -103,7 +103,7 @@ void Coverage::add_mark(Mark mark, Point centre, double radius) {
     return distance_to_mark(mark, x - centre.x, y - centre.y) - radius;
   };
   const double reach = reach_of(mark, radius);
-  const Run rows = pixels(centre.y - reach, centre.y + reach, area_.y, area_.height);
+  const Pixels rows = pixels(centre.y - reach, centre.y + reach, area_.y, area_.height);
   for (int y = rows.first; y < rows.last; ++y) {
     add_row(y, centre.x - reach, centre.x + reach, distance);
   }

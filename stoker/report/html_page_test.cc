@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "stoker/report/report_assets.h"
+#include "stoker/report/test_text.h"
 
 namespace stoker {
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(HtmlPage, AllowsItsOwnScriptAndNothingElse) {
   const std::string head = page_head("title");

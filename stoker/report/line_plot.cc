@@ -34,7 +34,7 @@ constexpr double kFurthest = 1e7;  // pixels from the page, where lines that lea
 constexpr int kLineReach = 2;      // how far a line may stick out of the plot's area
 constexpr int kMarkReach = 8;      // the same for a mark
 constexpr int kInset = 14;         // between the y axis and the first point
-constexpr int kGap = 10;
+constexpr int kPlotGap = 10;
 constexpr int kTickLength = 5;
 constexpr int kLeastArea = 120;
 constexpr int kLabelGap = 14;  // between labels of the x axis
@@ -153,7 +153,7 @@ int widest_label(const Axis& axis) {
   return widest;
 }
 
-int title_room(const std::string& title) { return title.empty() ? 0 : kTextLine + kGap; }
+int title_room(const std::string& title) { return title.empty() ? 0 : kTextLine + kPlotGap; }
 
 PlotLayout plan(std::span<const PlotSeries> series, const LinePlotOptions& options,
                 const Extent& extent) {
@@ -162,18 +162,18 @@ PlotLayout plan(std::span<const PlotSeries> series, const LinePlotOptions& optio
   layout.page = {options.height, options.width, 3};
   layout.legend_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
   const std::vector<Entry> entries = legend_entries(series, options.width);
-  const int legend = entries.empty() ? 0 : (entries.back().line + 1) * kLegendLine + kGap;
+  const int legend = entries.empty() ? 0 : (entries.back().line + 1) * kLegendLine + kPlotGap;
 
   Rect& area = layout.area;
   area.y = layout.legend_y + legend;
-  const int below = kTickLength + kGap + kTextLine + title_room(options.x_title) + kMargin;
+  const int below = kTickLength + kPlotGap + kTextLine + title_room(options.x_title) + kMargin;
   area.height = options.height - below - area.y;
   layout.y = make_axis(extent.y.least, extent.y.greatest,
                        {.most_ticks = std::clamp(area.height / 60, 5, 10),
                         .round_ends = true,
                         .low = options.y_min,
                         .high = options.y_max});
-  area.x = kMargin + title_room(options.y_title) + widest_label(layout.y) + kGap + kTickLength;
+  area.x = kMargin + title_room(options.y_title) + widest_label(layout.y) + kPlotGap + kTickLength;
   area.width = options.width - kMargin - area.x;
   check_area(area);
   layout.x = make_axis(extent.x.least, extent.x.greatest,
@@ -195,7 +195,7 @@ void draw_x_axis(const MutableImageView& out, const PlotLayout& layout) {
     // Labels that would touch the one before or the border are left out.
     const int left = x - width / 2;
     if (left < free_from || left + width > out.shape.width) continue;
-    draw_text(out, left, bottom + kTickLength + kGap, tick.label, kPaleInk, kTextScale);
+    draw_text(out, left, bottom + kTickLength + kPlotGap, tick.label, kPaleInk, kTextScale);
     free_from = left + width + kLabelGap;
   }
 }
@@ -206,7 +206,7 @@ void draw_y_axis(const MutableImageView& out, const PlotLayout& layout) {
     const int y = static_cast<int>(std::floor(layout.place(layout.x.low, tick.value).y));
     fill_rect(out, {area.x, y, area.width, 1}, kGrid);
     fill_rect(out, {area.x - kTickLength, y, kTickLength, 1}, kPaleInk);
-    const int right = area.x - kTickLength - kGap;
+    const int right = area.x - kTickLength - kPlotGap;
     const int top = y - kCapHeight * kTextScale / 2;
     draw_text(out, right - text_width(tick.label, kTextScale), top, tick.label, kPaleInk,
               kTextScale);
@@ -292,7 +292,8 @@ void draw_no_data(const MutableImageView& out, const Rect& area) {
   const int width = text_width(kText, kTextScale);
   const int x = area.x + (area.width - width) / 2;
   const int y = area.y + (area.height - kTextLine) / 2;
-  fill_rect(out, {x - kGap, y - kGap, width + 2 * kGap, kTextLine + 2 * kGap}, kPaper);
+  fill_rect(out, {x - kPlotGap, y - kPlotGap, width + 2 * kPlotGap, kTextLine + 2 * kPlotGap},
+            kPaper);
   draw_text(out, x, y, kText, kPaleInk, kTextScale);
 }
 

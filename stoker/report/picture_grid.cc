@@ -19,10 +19,10 @@ constexpr Colour kRight{21, 128, 61};
 constexpr Colour kWrong{200, 30, 30};
 
 constexpr int kSmallestImage = 96;  // what zoom 0 reaches
-constexpr int kGap = 16;            // between cells
+constexpr int kGridGap = 16;        // between cells
 constexpr int kTextGap = 6;         // between an image and its text
 
-struct Layout {
+struct GridLayout {
   int zoom = 1;
   int columns = 0;
   int cell_width = 0;
@@ -39,8 +39,8 @@ struct Layout {
 
   // Of the image within cell `index`.
   [[nodiscard]] Rect image_area(int index) const {
-    return {kMargin + index % columns * (cell_width + kGap),
-            grid_y + index / columns * (cell_height + kGap), cell_width, image_height};
+    return {kMargin + index % columns * (cell_width + kGridGap),
+            grid_y + index / columns * (cell_height + kGridGap), cell_width, image_height};
   }
 };
 
@@ -94,13 +94,13 @@ void check_grid_size(std::int64_t height, std::int64_t width) {
 }
 
 // What is written below the images, which are cell_width pixels wide.
-void plan_text(Layout& layout, std::span<const GridPicture> pictures) {
+void plan_text(GridLayout& layout, std::span<const GridPicture> pictures) {
   layout.with_labels =
       std::ranges::any_of(pictures, [](const GridPicture& p) { return !p.label.empty(); });
   layout.with_predictions =
       std::ranges::any_of(pictures, [](const GridPicture& p) { return p.prediction.has_value(); });
   // Names may reach into the gaps, as far as two neighbours stay apart.
-  layout.text_width = layout.cell_width + kGap - kTextGap;
+  layout.text_width = layout.cell_width + kGridGap - kTextGap;
   const bool fits = widest_text(pictures, kTextScale) <= layout.text_width;
   layout.text_scale = fits ? kTextScale : 1;
   const int lines = (layout.with_labels ? 1 : 0) + (layout.with_predictions ? 1 : 0);
@@ -108,9 +108,9 @@ void plan_text(Layout& layout, std::span<const GridPicture> pictures) {
   if (lines > 0) layout.cell_height += kTextGap + lines * layout.line_height();
 }
 
-Layout plan(std::span<const GridPicture> pictures, const PictureGridOptions& options) {
+GridLayout plan(std::span<const GridPicture> pictures, const PictureGridOptions& options) {
   const ImageShape image = largest(pictures);
-  Layout layout;
+  GridLayout layout;
   layout.zoom = resolve_zoom(options.zoom, std::max(image.height, image.width), kSmallestImage);
   layout.grid_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
   const std::int64_t cell_width = std::int64_t{image.width} * layout.zoom;
@@ -123,8 +123,9 @@ Layout plan(std::span<const GridPicture> pictures, const PictureGridOptions& opt
   const auto count = static_cast<std::int64_t>(pictures.size());
   const std::int64_t columns = std::min<std::int64_t>(options.columns, count);
   const std::int64_t rows = (count + columns - 1) / columns;
-  const std::int64_t height = layout.grid_y + rows * (layout.cell_height + kGap) - kGap + kMargin;
-  const std::int64_t width = columns * (cell_width + kGap) - kGap + 2 * kMargin;
+  const std::int64_t height =
+      layout.grid_y + rows * (layout.cell_height + kGridGap) - kGridGap + kMargin;
+  const std::int64_t width = columns * (cell_width + kGridGap) - kGridGap + 2 * kMargin;
   check_grid_size(height, width);
   layout.columns = static_cast<int>(columns);
   const int channels = layout.with_predictions ? 3 : image.channels;
@@ -132,7 +133,7 @@ Layout plan(std::span<const GridPicture> pictures, const PictureGridOptions& opt
   return layout;
 }
 
-void draw_picture(const MutableImageView& out, const Layout& layout, int index,
+void draw_picture(const MutableImageView& out, const GridLayout& layout, int index,
                   const GridPicture& picture) {
   const Rect area = layout.image_area(index);
   draw_framed_image(out, area, picture.image.view(), layout.zoom);
@@ -152,7 +153,7 @@ void draw_picture(const MutableImageView& out, const Layout& layout, int index,
 
 Image picture_grid(const std::vector<GridPicture>& pictures, const PictureGridOptions& options) {
   const std::span<const GridPicture> drawn = shown(pictures, options);
-  const Layout layout = plan(drawn, options);
+  const GridLayout layout = plan(drawn, options);
   Image page = blank_page(layout.page);
   draw_title(page.view(), options.title);
   for (std::size_t i = 0; i < drawn.size(); ++i) {

@@ -5,15 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "stoker/report/run_markdown.h"
+#include "stoker/report/test_text.h"
 
 namespace stoker {
 namespace {
 
-const std::string kEvil = "<img src=x onerror=alert(1)>\"'`|";
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+const std::string kEvil = "<img src=x onerror=alert(1)>\"'`|";
 
 ReportPrediction wrong_one() {
   return {.image = {.type = "png", .data = "QUJD", .width = 28, .height = 28},

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "stoker/report/test_text.h"
+
 namespace stoker {
 namespace {
+
+using test::has;
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -14,8 +18,6 @@ std::size_t count(const std::string& text, const std::string& part) {
   }
   return found;
 }
-
-bool has(const std::string& text, const std::string& part) { return count(text, part) > 0; }
 
 TEST(SvgChart, HoldsTheValuesForTheScript) {
   const std::vector<ChartSeries> series = {{.name = "training", .x = {1, 2}, .y = {0.5, 0.25}}};

@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> kClasses = {"cleaned", "dirty"};
 const std::vector<float> kDirty = {0.25F, 0.75F}, kEven = {0.5F, 0.5F};
 
-std::string message_of(const RowOptions& options) {
+std::string options_message(const RowOptions& options) {
   try {
     const PredictionRows rows(kClasses, options);
   } catch (const Error& error) {
@@ -73,10 +73,10 @@ TEST(PredictionRows, ASampleThatCannotBeReadHasARowWithTheReason) {
 }
 
 TEST(PredictionRows, OptionsThatDoNotFitAreRefused) {
-  EXPECT_THAT(message_of({.format = RowFormat::kSubmission, .top_k = 2}),
+  EXPECT_THAT(options_message({.format = RowFormat::kSubmission, .top_k = 2}),
               ::testing::HasSubstr("`topk`"));
-  EXPECT_THAT(message_of({.positive = "dirty"}), ::testing::HasSubstr("`format` submission"));
-  EXPECT_THAT(message_of({.format = RowFormat::kSubmission, .positive = "mouldy"}),
+  EXPECT_THAT(options_message({.positive = "dirty"}), ::testing::HasSubstr("`format` submission"));
+  EXPECT_THAT(options_message({.format = RowFormat::kSubmission, .positive = "mouldy"}),
               ::testing::HasSubstr("one of cleaned, dirty"));
 }
 

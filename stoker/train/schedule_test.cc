@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr RunLength kLength{.epochs = 10, .steps_per_epoch = 20};
 
 using Rates = std::vector<std::pair<std::int64_t, double>>;  // step, rate
@@ -223,8 +223,9 @@ TEST(Schedule, WarmUpMayFillTheWholeRun) {
 TEST(Schedule, PlateauEqualsTorch) {
   // s = ReduceLROnPlateau(o, factor=0.5, patience=2, min_lr=0.02)
   // for loss in losses: s.step(loss); print(o.param_groups[0]["lr"])
-  const std::vector<double> losses = {1.0,     0.9,  0.9, 0.8999, 0.95, 0.91, 0.8, kNaN, 0.85,
-                                      0.79999, 0.81, 0.5, 0.6,    0.6,  0.6,  0.6, 0.6,  0.6};
+  const std::vector<double> losses = {1.0, 0.9,         0.9,  0.8999,  0.95, 0.91,
+                                      0.8, kNotANumber, 0.85, 0.79999, 0.81, 0.5,
+                                      0.6, 0.6,         0.6,  0.6,     0.6,  0.6};
   const std::vector<double> rates = {0.1,  0.1,  0.1,  0.1,  0.1,  0.1,   0.1,   0.1,   0.1,
                                      0.05, 0.05, 0.05, 0.05, 0.05, 0.025, 0.025, 0.025, 0.02};
   const Schedule schedule({.sched = ScheduleKind::kPlateau,
@@ -260,7 +261,7 @@ TEST(Schedule, OnlyPlateauListensToTheLoss) {
 
 TEST(Schedule, RefusesOptionsOutOfRange) {
   EXPECT_THAT(refusal({.lr = 0}), HasSubstr("value of lr: expected a number greater than 0"));
-  EXPECT_THAT(refusal({.lr = kNaN}), HasSubstr("found nan"));
+  EXPECT_THAT(refusal({.lr = kNotANumber}), HasSubstr("found nan"));
   EXPECT_THAT(refusal({.lr = std::numeric_limits<double>::infinity()}), HasSubstr("value of lr"));
   EXPECT_THAT(refusal({.lr = 0.1, .min_lr = 0.2}), HasSubstr("min_lr: expected 0 to lr"));
   EXPECT_THAT(refusal({.warmup_epochs = -1}), HasSubstr("warmup_epochs"));

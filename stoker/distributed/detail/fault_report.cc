@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPollInterval = std::chrono::milliseconds(50);
+constexpr auto kReportInterval = std::chrono::milliseconds(50);
 constexpr char kLost = 'l', kFailed = 'f';  // how a line begins
 
 std::string key_of(int rank) { return fmt::format("fault/{}", rank); }
@@ -46,7 +46,7 @@ class Exchange {
         const bool known = !own_error.empty() || has_cause();
         return Clock::now() < begin + (known ? patience.with_cause : patience.without_cause);
       };
-      while (look_around() && left()) std::this_thread::sleep_for(kPollInterval);
+      while (look_around() && left()) std::this_thread::sleep_for(kReportInterval);
     } catch (const std::exception&) {
       // The store is gone: what was found before stays.
     }
@@ -95,10 +95,10 @@ FaultReport exchange_fault_reports(const c10::intrusive_ptr<c10d::Store>& store,
   std::unique_lock lock(findings->mutex);
   const auto done = [&] { return findings->done; };
   const bool over =
-      findings->changed.wait_until(lock, begin + patience.without_cause + kPollInterval, done);
+      findings->changed.wait_until(lock, begin + patience.without_cause + kReportInterval, done);
   // A store that does not answer is not waited for.
   if (!over && findings->report.store_answers) {
-    findings->changed.wait_until(lock, begin + patience.with_cause + kPollInterval, done);
+    findings->changed.wait_until(lock, begin + patience.with_cause + kReportInterval, done);
   }
   return findings->report;
 }

@@ -52,7 +52,7 @@ HWY_INLINE V<std::int32_t> add_product(V<std::int32_t> sum, V<std::int32_t> a, V
 // crosses the end of a cache line.
 template <class Vector>
 HWY_INLINE void keep_in_register(Vector& vector) {
-#if HWY_ARCH_X86 && HWY_COMPILER_GCC
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
   asm("" : "+v"(vector.raw));
 #else
   static_cast<void>(vector);

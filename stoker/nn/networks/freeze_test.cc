@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-const ModelInput kInput = {.image = {.height = 40, .width = 32, .channels = 3}, .classes = 5};
+const ModelInput kFreezeInput = {.image = {.height = 40, .width = 32, .channels = 3}, .classes = 5};
 const char* const kArchitectures[] = {"mlp:3840,12,9,5:relu", "cnn:4,8,8", "resnet18",
                                       "mobilenet_v2", test_network()};
 
@@ -52,7 +52,7 @@ std::size_t changed(const std::vector<NamedTensor>& tensors,
 }
 
 void expect_only_later_stages_change(const std::string& architecture, std::size_t frozen) {
-  const auto model = make_model(architecture, kInput, 1);
+  const auto model = make_model(architecture, kFreezeInput, 1);
   model->freeze(frozen);
   std::vector<std::vector<at::Tensor>> parameters, buffers;
   for (const ModelStage& stage : model->stages()) {
@@ -72,7 +72,7 @@ void expect_only_later_stages_change(const std::string& architecture, std::size_
 
 TEST(Freezing, FrozenStagesStayBitForBitAndTheOthersLearn) {
   for (const char* architecture : kArchitectures) {
-    const std::size_t stages = make_model(architecture, kInput, 1)->stages().size();
+    const std::size_t stages = make_model(architecture, kFreezeInput, 1)->stages().size();
     for (const std::size_t frozen : {std::size_t{0}, std::size_t{1}, stages / 2, stages - 1}) {
       expect_only_later_stages_change(architecture, frozen);
     }
@@ -83,8 +83,8 @@ TEST(Freezing, FrozenStagesStayBitForBitAndTheOthersLearn) {
 TEST(Freezing, FrozenNormsCanBeTrained) {
   const auto [x, labels] = random_samples();
   for (const char* architecture : {"cnn:4,8,8", "resnet18", "mobilenet_v2"}) {
-    const auto model = make_model(architecture, kInput, 1);
-    const auto learning = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kFreezeInput, 1);
+    const auto learning = make_model(architecture, kFreezeInput, 1);
     const std::size_t frozen = model->stages().size() - 1;
     model->freeze(frozen);
     EXPECT_TRUE(model->changing_buffers().empty());
@@ -113,7 +113,7 @@ TEST(Freezing, FrozenNormsCanBeTrained) {
 TEST(Freezing, FrozenParametersHaveNoGradient) {
   const auto [x, labels] = random_samples();
   for (const char* architecture : kArchitectures) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kFreezeInput, 1);
     model->freeze(2);
     model->backward(x, labels, {});
     const std::size_t trainable = model->trainable_parameters().size();
@@ -132,7 +132,7 @@ TEST(Freezing, FrozenParametersHaveNoGradient) {
 // With nothing frozen the gradient reaches the pictures, else it ends before the first stage.
 TEST(Freezing, NothingIsComputedBackThroughTheFrozenFront) {
   for (const char* architecture : {"cnn:4,8,8", "resnet18", "mobilenet_v2"}) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kFreezeInput, 1);
     for (const std::size_t frozen : {0, 1, 2}) {
       auto [x, labels] = random_samples();
       x.requires_grad_(true);
@@ -145,8 +145,8 @@ TEST(Freezing, NothingIsComputedBackThroughTheFrozenFront) {
 
 TEST(Freezing, ChangesNothingOfGradientsBehindIt) {
   const auto [x, labels] = random_samples();
-  const auto whole = make_model("mlp:3840,12,9,5", kInput, 1);
-  const auto part = make_model("mlp:3840,12,9,5", kInput, 1);
+  const auto whole = make_model("mlp:3840,12,9,5", kFreezeInput, 1);
+  const auto part = make_model("mlp:3840,12,9,5", kFreezeInput, 1);
   part->freeze(1);
   whole->backward(x, labels, {});
   part->backward(x, labels, {});
@@ -157,7 +157,7 @@ TEST(Freezing, ChangesNothingOfGradientsBehindIt) {
 }
 
 TEST(Freezing, SurvivesAMoveAndCanBeTakenBack) {
-  const auto model = make_model("resnet18", kInput, 1);
+  const auto model = make_model("resnet18", kFreezeInput, 1);
   model->freeze(3);
   model->to(at::kMeta);
   const auto learning = [&] {
@@ -172,7 +172,7 @@ TEST(Freezing, SurvivesAMoveAndCanBeTakenBack) {
 }
 
 TEST(Freezing, TheHeadMustLearn) {
-  const auto model = make_model("resnet18", kInput, 1);
+  const auto model = make_model("resnet18", kFreezeInput, 1);
   EXPECT_NO_THROW(model->freeze(5));
   const ErrorDetails error = error_of([&] { model->freeze(6); });
   EXPECT_EQ(error.expected, "at most 5: fc must learn");
@@ -182,7 +182,7 @@ TEST(Freezing, TheHeadMustLearn) {
 TEST(Head, OfTheFeaturesIsTheWholeNetwork) {
   const at::Tensor x = random_samples().x;
   for (const char* architecture : kArchitectures) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kFreezeInput, 1);
     const at::Tensor features = model->features(x);
     EXPECT_EQ(features.dim(), 2);
     EXPECT_FALSE(features.requires_grad());
@@ -194,7 +194,7 @@ TEST(Head, LearnsFromKeptFeaturesWhatItLearnsFromPictures) {
   const auto [x, labels] = random_samples();
   const LossOptions options{.smoothing = 0.1, .weight = 0.5, .draw = DrawKey{3, 4}};
   for (const char* architecture : kArchitectures) {
-    const auto model = make_model(architecture, kInput, 1);
+    const auto model = make_model(architecture, kFreezeInput, 1);
     model->freeze(model->stages().size() - 1);
     const Model::Pass whole = model->backward(x, labels, options);
     const auto head = model->trainable_parameters();
@@ -210,7 +210,7 @@ TEST(Head, LearnsFromKeptFeaturesWhatItLearnsFromPictures) {
 }
 
 TEST(Head, RefusesWhatIsNotItsFeatures) {
-  const auto model = make_model("resnet18", kInput, 1);
+  const auto model = make_model("resnet18", kFreezeInput, 1);
   const std::string message = message_of([&] {
     static_cast<void>(model->forward_head(at::rand({2, 511})));
   });

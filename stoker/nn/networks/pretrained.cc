@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::int64_t kMaxClasses = 1 << 20;  // any real number of them
+constexpr std::int64_t kMaxClassRows = 1 << 20;  // any real number of them
 
 struct Published {
   const char* architecture;
@@ -96,10 +96,10 @@ std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path&
     if (tensor.shape.size() == 2) matrices.push_back(&tensor);
   }
   const std::int64_t classes = matrices.size() == 1 ? matrices.front()->shape[0] : 0;
-  if (classes >= 1 && classes <= kMaxClasses) return classes;
+  if (classes >= 1 && classes <= kMaxClassRows) return classes;
   throw Error({.what = "the weights do not tell the number of classes",
                .path = path.string(),
-               .expected = fmt::format("one matrix, with 1 to {} rows", kMaxClasses),
+               .expected = fmt::format("one matrix, with 1 to {} rows", kMaxClassRows),
                .found = matrices.size() == 1 ? fmt::format("{} rows", matrices.front()->shape[0])
                                              : fmt::format("{} matrices", matrices.size()),
                .hint = "Name the classes."});

@@ -12,7 +12,8 @@
 namespace stoker {
 namespace {
 
-const ModelInput kInput = {.image = {.height = 40, .width = 32, .channels = 3}, .classes = 5};
+const ModelInput kResidualInput = {.image = {.height = 40, .width = 32, .channels = 3},
+                                   .classes = 5};
 const ModelInput kImageNet = {.image = {.height = 224, .width = 224, .channels = 3},
                               .classes = 1000};
 
@@ -29,8 +30,8 @@ double deviation_of(const at::Tensor& tensor) {
 }
 
 TEST(ResidualNetwork, StartsWithTheDeviationsOfTorchvision) {
-  const auto resnet = make_model("resnet18", kInput, 1);
-  const auto mobilenet = make_model("mobilenet_v2", kInput, 1);
+  const auto resnet = make_model("resnet18", kResidualInput, 1);
+  const auto mobilenet = make_model("mobilenet_v2", kResidualInput, 1);
   const auto expect = [](const at::Tensor& tensor, double deviation) {
     const auto count = static_cast<double>(tensor.numel());
     EXPECT_NEAR(deviation_of(tensor) / deviation, 1, 5 / std::sqrt(2 * count));
@@ -50,8 +51,8 @@ TEST(ResidualNetwork, StartsWithTheDeviationsOfTorchvision) {
 
 TEST(ResidualNetwork, TheSeedAloneMakesTheWeights) {
   for (const char* name : {"resnet18", "mobilenet_v2"}) {
-    const auto a = make_model(name, kInput, 1), b = make_model(name, kImageNet, 1),
-               c = make_model(name, kInput, 2);
+    const auto a = make_model(name, kResidualInput, 1), b = make_model(name, kImageNet, 1),
+               c = make_model(name, kResidualInput, 2);
     const auto first = a->parameters(), second = b->parameters(), third = c->parameters();
     for (std::size_t i = 0; i + 2 < first.size(); ++i) {  // the heads have other shapes
       EXPECT_TRUE(at::equal(first[i].tensor, second[i].tensor)) << first[i].name;
@@ -91,7 +92,7 @@ TEST(ResidualNetwork, TakesPicturesOfAnyShapeFrom32On) {
 TEST(ResidualNetwork, OnlyMobileNetDropsAndOnlyInTrainingByTheKey) {
   const at::Tensor x = at::rand({4, 3, 40, 32}), labels = at::arange(4);
   const auto logits = [&](const char* name, std::optional<DrawKey> draw) {
-    return make_model(name, kInput, 1)->backward(x, labels, {.draw = draw}).logits;
+    return make_model(name, kResidualInput, 1)->backward(x, labels, {.draw = draw}).logits;
   };
   const at::Tensor without = logits("mobilenet_v2", {});
   const at::Tensor with = logits("mobilenet_v2", DrawKey{1, 2});
@@ -106,7 +107,7 @@ TEST(ResidualNetwork, AModelFileBringsItBack) {
   const auto path = folder.path() / "model.safetensors";
   const at::Tensor x = at::rand({4, 3, 40, 32});
   for (const char* name : {"resnet18", "mobilenet_v2"}) {
-    const auto model = make_model(name, kInput, 1);
+    const auto model = make_model(name, kResidualInput, 1);
     model->backward(x, at::arange(4), {});  // moves the statistics
     save_model(path, *model, {"a", "b", "c", "d", "e"}, {});
     const LoadedModel loaded = load_model(path);

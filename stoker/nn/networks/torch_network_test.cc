@@ -56,16 +56,18 @@ const char* test_network() {
 
 namespace {
 
-const ModelInput kInput = {.image = {.height = 8, .width = 6, .channels = 3}, .classes = 5};
+const ModelInput kTorchNetworkInput = {.image = {.height = 8, .width = 6, .channels = 3},
+                                       .classes = 5};
 
 std::unique_ptr<Model> made(std::uint64_t seed = 1) {
-  return make_model(test_network(), kInput, seed);
+  return make_model(test_network(), kTorchNetworkInput, seed);
 }
 
 // The model that this function's network becomes.
 std::unique_ptr<Model> made_of(std::function<Network(const NetworkInput&)> make,
                                std::uint64_t seed = 1) {
-  return make_torch_network({.name = "one", .make = std::move(make)}, "one", "", kInput, seed);
+  return make_torch_network({.name = "one", .make = std::move(make)}, "one", "", kTorchNetworkInput,
+                            seed);
 }
 
 std::string refusal_of(std::function<Network(const NetworkInput&)> make) {
@@ -92,7 +94,7 @@ torch::nn::Conv2d convolution(std::int64_t outputs = 2) {
 TEST(RegisterNetwork, ModelsOfItsNameAreMadeByIt) {
   const auto model = made();
   EXPECT_EQ(model->architecture(), "test-network:4");
-  EXPECT_EQ(model->input(), kInput);
+  EXPECT_EQ(model->input(), kTorchNetworkInput);
   EXPECT_EQ(names_of(model->parameters()),
             (std::vector<std::string>{"stem.0.weight", "stem.1.weight", "stem.1.bias",
                                       "block.0.conv.weight", "block.0.conv.bias", "head.weight",
@@ -106,7 +108,7 @@ TEST(RegisterNetwork, ModelsOfItsNameAreMadeByIt) {
 TEST(RegisterNetwork, AWrongNameListsWhatIsRegistered) {
   test_network();
   const auto message = [](const char* name) {
-    return message_of([&] { static_cast<void>(make_model(name, kInput, 1)); });
+    return message_of([&] { static_cast<void>(make_model(name, kTorchNetworkInput, 1)); });
   };
   EXPECT_NE(message("unheard-of").find("; or test-network:CHANNELS"), std::string::npos);
   EXPECT_NE(message("unheard-of").find("mlp:SIZE"), std::string::npos);
@@ -117,7 +119,8 @@ TEST(RegisterNetwork, AWrongNameListsWhatIsRegistered) {
 TEST(RegisterNetwork, DetailsThatItCannotReadNameItsUsage) {
   test_network();
   for (const char* name : {"test-network", "test-network:x", "test-network:99999999999999999999"}) {
-    const std::string message = message_of([&] { static_cast<void>(make_model(name, kInput, 1)); });
+    const std::string message =
+        message_of([&] { static_cast<void>(make_model(name, kTorchNetworkInput, 1)); });
     EXPECT_NE(message.find("expected test-network:CHANNELS"), std::string::npos) << message;
   }
 }

@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kSamples = 4, kClasses = 10;
-const ModelInput kInput = {.image = {.height = 64, .width = 96, .channels = 3},
-                           .classes = kClasses};
+const ModelInput kTorchvisionInput = {.image = {.height = 64, .width = 96, .channels = 3},
+                                      .classes = kClasses};
 
 const Json& golden(const std::string& name) {
   static const Json all = [] {
@@ -34,7 +34,8 @@ const Json& golden(const std::string& name) {
 
 // The same as in tests/nets_test.py: numbers in [-1, 1) that look random, from their places.
 at::Tensor pictures() {
-  at::Tensor x = at::empty({kSamples, 3, kInput.image.height, kInput.image.width});
+  at::Tensor x =
+      at::empty({kSamples, 3, kTorchvisionInput.image.height, kTorchvisionInput.image.width});
   auto* values = x.data_ptr<float>();
   for (std::uint32_t i = 0; i < x.numel(); ++i) {
     std::uint32_t h = i * 2654435761U;
@@ -56,7 +57,7 @@ class BesideTorchvision : public testing::TestWithParam<const char*> {};
 
 TEST_P(BesideTorchvision, NamesTypesAndShapesAreTheirs) {
   std::vector<std::string> lines;
-  for (const NamedTensor& t : all_tensors(*make_model(GetParam(), kInput, 1))) {
+  for (const NamedTensor& t : all_tensors(*make_model(GetParam(), kTorchvisionInput, 1))) {
     lines.push_back(fmt::format("{} {} [{}]", t.name,
                                 t.tensor.scalar_type() == at::kLong ? "I64" : "F32",
                                 fmt::join(t.tensor.sizes(), ", ")));
@@ -70,7 +71,8 @@ TEST_P(BesideTorchvision, NamesTypesAndShapesAreTheirs) {
 }
 
 TEST_P(BesideTorchvision, LogitsAreTheirs) {
-  const at::Tensor found = make_model(GetParam(), kInput, 1)->forward(pictures()).to(at::kDouble);
+  const at::Tensor found =
+      make_model(GetParam(), kTorchvisionInput, 1)->forward(pictures()).to(at::kDouble);
   const auto values = golden(GetParam()).at("logits").get<std::vector<double>>();
   const at::Tensor expected = at::tensor(values, at::kDouble).reshape({kSamples, kClasses});
   const double difference = ((found - expected).abs().max() / expected.abs().max()).item<double>();
@@ -82,7 +84,7 @@ TEST_P(BesideTorchvision, LogitsAreTheirs) {
 // statistics. Gradients in single precision are that far from those in double: where a value is
 // almost 0 or 6, rounding opens or closes a rectifier. torchvision's are as far, to the last bit.
 TEST_P(BesideTorchvision, TrainingIsTheirs) {
-  const auto model = make_model(GetParam(), kInput, 1);
+  const auto model = make_model(GetParam(), kTorchvisionInput, 1);
   const at::Tensor labels = at::arange(kSamples).remainder(kClasses);
   const double loss = model->backward(pictures(), labels, {}).loss.item<double>();
   const Json& expected = golden(GetParam());

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const ModelInput kInput = {.image = {.height = 50, .width = 36, .channels = 3}, .classes = 3};
+const ModelInput kExportInput = {.image = {.height = 50, .width = 36, .channels = 3}, .classes = 3};
 
 ModelCard card_of(const Model& model) {
   return {.architecture = model.architecture(),
@@ -29,14 +29,14 @@ ModelCard card_of(const Model& model) {
 }
 
 std::string exported(const std::string& architecture) {
-  const auto model = make_model(architecture, kInput, 5);
+  const auto model = make_model(architecture, kExportInput, 5);
   return encode_onnx(*model, card_of(*model));
 }
 
 TEST(OnnxExport, NamesEveryTensorOfTheModelFile) {
   for (const char* architecture : {"mlp:5400,5,3:relu", "cnn:4,8", "resnet18", "mobilenet_v2"}) {
     const std::string file = exported(architecture);
-    for (const NamedTensor& named : all_tensors(*make_model(architecture, kInput, 5))) {
+    for (const NamedTensor& named : all_tensors(*make_model(architecture, kExportInput, 5))) {
       // Nothing is computed from the number of batches.
       const bool counts = named.name.ends_with("num_batches_tracked");
       EXPECT_EQ(file.find(named.name) == std::string::npos, counts) << named.name;
@@ -98,7 +98,7 @@ TEST(OnnxExport, AMatrixOfMeansIsTheAdaptivePool) {
 
 TEST(OnnxExport, WritesWhatItEncodes) {
   const TempFolder folder;
-  const auto model = make_model("cnn:4,8", kInput, 5);
+  const auto model = make_model("cnn:4,8", kExportInput, 5);
   const auto out = folder.path() / "model.onnx";
   write_onnx(out, *model, card_of(*model));
   const Bytes bytes = contents_of(out);

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stoker/core/sanitizers.h"
 #include "stoker/core/test_files.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/subset.h"
@@ -34,11 +35,7 @@ namespace {
 using test::MadeUpSource;
 
 // Sanitizers take terabytes of addresses and end the process their own way where memory does.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = STOKER_ASAN || STOKER_TSAN;
 
 struct Recording {
   std::vector<std::byte> pixels;

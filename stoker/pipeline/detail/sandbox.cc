@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/sanitizers.h"
 
 namespace stoker::detail {
 namespace {
@@ -29,11 +30,7 @@ namespace {
 
 // UBSan's check of virtual calls looks at memory through a pipe of its own; ASan asks for the
 // signal stack before a function that does not return.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = STOKER_ASAN;
 
 std::size_t mapped_bytes() {
   unsigned long pages = 0;

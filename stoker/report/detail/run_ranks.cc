@@ -9,7 +9,7 @@
 namespace stoker::detail {
 namespace {
 
-double at(const NumberTable& table, const char* column, std::size_t row) {
+double value_at(const NumberTable& table, const char* column, std::size_t row) {
   const std::vector<double>* values = table.find(column);
   return values == nullptr ? std::nan("") : (*values)[row];
 }
@@ -24,12 +24,13 @@ std::vector<std::vector<std::string>> ranks_rows(const RunReport& run) {
                                                  "seconds of sums", "of these waited for"}};
   for (std::size_t r = 0; r < ranks.rows(); ++r) {
     const auto text = [&](const char* column, double scale = 1) {
-      return number_text(scale * at(ranks, column, r));
+      return number_text(scale * value_at(ranks, column, r));
     };
     rows.push_back(
         {text("epoch"), text("ranks"), text("slowest"), text("slowest_seconds"),
          text("mean_seconds"),
-         percent_text(at(ranks, "slowest_seconds", r) / at(ranks, "mean_seconds", r) - 1),
+         percent_text(value_at(ranks, "slowest_seconds", r) / value_at(ranks, "mean_seconds", r) -
+                      1),
          text("reduced_bytes", 1e-6), text("reduction_seconds"), text("exposed_seconds")});
   }
   return rows;

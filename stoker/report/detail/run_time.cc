@@ -24,7 +24,7 @@ constexpr std::array<Part, 5> kParts = {{{"wait", "waiting for data", 3},
                                          {"backward", "backward", 4},
                                          {"step", "optimiser", 2}}};
 
-double at(const NumberTable& table, const char* column, std::size_t row) {
+double seconds_at(const NumberTable& table, const char* column, std::size_t row) {
   const std::vector<double>* values = table.find(column);
   if (values == nullptr || !std::isfinite((*values)[row])) return 0;
   return std::max(0.0, (*values)[row]);
@@ -32,13 +32,13 @@ double at(const NumberTable& table, const char* column, std::size_t row) {
 
 // What is not one of the parts.
 double rest_of(const NumberTable& timing, std::size_t row) {
-  double rest = at(timing, "seconds", row);
-  for (const Part& part : kParts) rest -= at(timing, part.column, row);
+  double rest = seconds_at(timing, "seconds", row);
+  for (const Part& part : kParts) rest -= seconds_at(timing, part.column, row);
   return std::max(0.0, rest);
 }
 
 std::string stack_html(const NumberTable& timing, std::size_t row) {
-  const double total = std::max(1e-9, at(timing, "seconds", row));
+  const double total = std::max(1e-9, seconds_at(timing, "seconds", row));
   std::string out = "<div class=\"stack\">";
   const auto add = [&](std::size_t colour, const char* name, double seconds) {
     const double share = 100 * std::min(1.0, seconds / total);
@@ -48,7 +48,7 @@ std::string stack_html(const NumberTable& timing, std::size_t row) {
         "</i>",
         colour, share, name, seconds, share);
   };
-  for (const Part& part : kParts) add(part.colour, part.name, at(timing, part.column, row));
+  for (const Part& part : kParts) add(part.colour, part.name, seconds_at(timing, part.column, row));
   add(7, "other", rest_of(timing, row));
   return out + "</div>";
 }
@@ -66,8 +66,8 @@ std::string stacks(const NumberTable& timing) {
     out += fmt::format(
         "<tr><th scope=\"row\">{:.0f}</th><td class=\"text\">{}</td><td>{:.2f}</td>"
         "<td>{}</td></tr>\n",
-        at(timing, "epoch", r), stack_html(timing, r), at(timing, "seconds", r),
-        count_text(at(timing, "samples_per_second", r)));
+        seconds_at(timing, "epoch", r), stack_html(timing, r), seconds_at(timing, "seconds", r),
+        count_text(seconds_at(timing, "samples_per_second", r)));
   }
   out += "</tbody></table></div>\n<ul class=\"legend blocks\">";
   for (const Part& part : kParts) {
@@ -82,15 +82,15 @@ NamedValues time_facts(const RunReport& run) {
   double all = 0;
   std::array<double, kParts.size()> sums{};
   for (std::size_t r = 0; r < t.rows(); ++r) {
-    all += at(t, "seconds", r);
-    for (std::size_t p = 0; p < kParts.size(); ++p) sums[p] += at(t, kParts[p].column, r);
+    all += seconds_at(t, "seconds", r);
+    for (std::size_t p = 0; p < kParts.size(); ++p) sums[p] += seconds_at(t, kParts[p].column, r);
   }
   for (std::size_t p = 0; p < kParts.size(); ++p) {
     facts.emplace_back(kParts[p].name, fmt::format("{:.2f} s, {:.1f} %", sums[p],
                                                    100 * sums[p] / std::max(1e-9, all)));
   }
   double validation = 0;
-  for (std::size_t r = 0; r < t.rows(); ++r) validation += at(t, "val_seconds", r);
+  for (std::size_t r = 0; r < t.rows(); ++r) validation += seconds_at(t, "val_seconds", r);
   facts.emplace_back("training phases", duration_text(all));
   facts.emplace_back("validation phases", duration_text(validation));
   const double features = features_seconds(run);
