@@ -13,12 +13,12 @@
 namespace stoker {
 namespace {
 
-constexpr Colour kPaper{255, 255, 255};
+constexpr Colour kWhiteArea{255, 255, 255};
 
 // White on black: a pixel is the share that is covered.
 Image painted(const Coverage& coverage, int height, int width) {
   Image image(ImageShape{height, width, 1});
-  coverage.paint(image.view(), kPaper);
+  coverage.paint(image.view(), kWhiteArea);
   return image;
 }
 

@@ -14,14 +14,14 @@
 namespace stoker {
 namespace {
 
-constexpr Colour kInk{255, 255, 255};
+constexpr Colour kWhiteText{255, 255, 255};
 
 using test::Rows;
 
 // The text drawn white on black, one cell a code point.
 Rows drawn(std::string_view text, int scale = 1) {
   Image image(ImageShape{kTextHeight * scale, text_width(text, scale) + scale, 1});
-  draw_text(image.view(), 0, 0, text, kInk, scale);
+  draw_text(image.view(), 0, 0, text, kWhiteText, scale);
   return test::as_rows(image);
 }
 
@@ -119,7 +119,7 @@ TEST(DrawText, IsCutAtEveryBorder) {
   for (int dy = -10; dy <= 10; ++dy) {
     for (int dx = -14; dx <= 14; ++dx) {
       Image image(ImageShape{6, 7, 1});
-      draw_text(image.view(), dx, dy, "Wg", kInk, 1);
+      draw_text(image.view(), dx, dy, "Wg", kWhiteText, 1);
       for (int y = 0; y < 6; ++y) {
         for (int x = 0; x < 7; ++x) {
           const int from_y = y - dy;
@@ -136,8 +136,8 @@ TEST(DrawText, IsCutAtEveryBorder) {
 TEST(DrawText, SurvivesPositionsFarOutside) {
   Image image(ImageShape{4, 4, 1});
   for (const int far : {INT_MIN, INT_MAX}) {
-    draw_text(image.view(), far, 0, "abc", kInk, kMaxSide);
-    draw_text(image.view(), 0, far, "abc", kInk, kMaxSide);
+    draw_text(image.view(), far, 0, "abc", kWhiteText, kMaxSide);
+    draw_text(image.view(), 0, far, "abc", kWhiteText, kMaxSide);
   }
   EXPECT_EQ(image, Image(ImageShape{4, 4, 1}));
 }
@@ -147,9 +147,9 @@ TEST(DrawTextUpwards, IsTheTextTurnedByAQuarter) {
   const int width = text_width(text, 2);
   const int height = kTextHeight * 2;
   Image level(ImageShape{height, width, 1});
-  draw_text(level.view(), 0, 0, text, kInk, 2);
+  draw_text(level.view(), 0, 0, text, kWhiteText, 2);
   Image upright(ImageShape{width + 4, height + 3, 1});
-  draw_text_upwards(upright.view(), 3, width + 4, text, kInk, 2);
+  draw_text_upwards(upright.view(), 3, width + 4, text, kWhiteText, 2);
   for (int y = 0; y < width + 4; ++y) {
     for (int x = 0; x < height + 3; ++x) {
       const bool inside = y >= 4 && x >= 3;
@@ -162,10 +162,10 @@ TEST(DrawTextUpwards, IsTheTextTurnedByAQuarter) {
 TEST(DrawTextUpwards, SurvivesPositionsFarOutside) {
   Image image(ImageShape{4, 4, 1});
   for (const int far : {INT_MIN, INT_MAX}) {
-    draw_text_upwards(image.view(), far, 0, "abc", kInk, kMaxSide);
-    draw_text_upwards(image.view(), 0, far, "abc", kInk, kMaxSide);
+    draw_text_upwards(image.view(), far, 0, "abc", kWhiteText, kMaxSide);
+    draw_text_upwards(image.view(), 0, far, "abc", kWhiteText, kMaxSide);
   }
-  draw_text_upwards(image.view(), 0, 4, "", kInk, 1);
+  draw_text_upwards(image.view(), 0, 4, "", kWhiteText, 1);
   EXPECT_EQ(image, Image(ImageShape{4, 4, 1}));
 }
 
@@ -180,7 +180,7 @@ TEST(DrawText, UsesItsColour) {
 
 TEST(DrawText, RefusesScaleZero) {
   Image image(ImageShape{4, 4, 1});
-  EXPECT_THROW(draw_text(image.view(), 0, 0, "a", kInk, 0), InvariantError);
+  EXPECT_THROW(draw_text(image.view(), 0, 0, "a", kWhiteText, 0), InvariantError);
 }
 
 TEST(FitText, KeepsWhatFits) {
