@@ -158,7 +158,7 @@ def agreement(options, folder):
     """How many of the test pictures get the same class from both, with the weights of this run."""
     weights = Path(folder, "weights", "last.safetensors")
     out = Path(folder, "test.csv")
-    output_of([str(options.stoker), "predict", str(options.plates / "test"), "--weights", str(weights), "--out", str(out)])
+    output_of([str(options.stoker), "predict", str(options.plates / "test"), "--weights", str(weights), "--out", str(out), "--force"])
     return json.loads(output_of([sys.executable, "-c", AGREEMENT, options.model, str(weights), str(out)]))
 
 

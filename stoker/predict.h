@@ -39,7 +39,7 @@ struct ImagePrediction {
 /// A trained model. One thread at a time.
 class STOKER_API Predictor {
  public:
-  /// `weights`: a model file that `stoker train` or train() wrote.
+  /// `weights`: a run's folder, or a model file that `stoker train` or train() wrote.
   explicit Predictor(const std::string& weights, const PredictOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;

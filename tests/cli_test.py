@@ -313,7 +313,7 @@ class Filter(unittest.TestCase):
         self.out = pathlib.Path(folder.name, "out.png")
 
     def filtered(self, *arguments):
-        done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out))
+        done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out), "--force")
         self.assertEqual(done.returncode, 0, done.stderr)
         data = self.out.read_bytes()
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
@@ -330,7 +330,7 @@ class Filter(unittest.TestCase):
             self.assertEqual(len({self.filtered("--sobel", word)[1] for word in words}), 1, words)
 
     def test_json_says_what_was_computed_and_where(self):
-        done = run("filter", str(self.PHOTO), "--sobel", "3", "--device", "cpu", "--json", "--out", str(self.out))
+        done = run("filter", str(self.PHOTO), "--sobel", "3", "--device", "cpu", "--json", "--out", str(self.out), "--force")
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads(done.stdout)
         self.assertEqual((told["filter"], told["rows"], told["columns"], told["device"]), ("f3", 5, 3, "cpu"))
@@ -344,7 +344,7 @@ class Filter(unittest.TestCase):
         for arguments in (["--sobel", "f3"], ["--kernel", "1 1 1; 1 0 1; 1 1 1"]):
             images = []
             for device, env in (("cpu", {}), ("cuda", {"STOKER_GPU_LIBRARY": os.environ["STOKER_SIMULATED_GPU"]})):
-                done = run("filter", str(small), *arguments, "--device", device, "--out", str(self.out), env=env)
+                done = run("filter", str(small), *arguments, "--device", device, "--out", str(self.out), "--force", env=env)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(f"computed on {device}", done.stdout)
                 images.append(self.out.read_bytes())
@@ -370,7 +370,7 @@ class Filter(unittest.TestCase):
     def test_the_instruction_set_changes_nothing(self):
         _, expected = self.filtered("--sobel", "f4")
         for simd in ("reference", "avx2"):
-            done = run("filter", str(self.PHOTO), "--sobel", "f4", "--out", str(self.out), env={"STOKER_SIMD": simd})
+            done = run("filter", str(self.PHOTO), "--sobel", "f4", "--out", str(self.out), "--force", env={"STOKER_SIMD": simd})
             if done.returncode == 0:
                 self.assertEqual(self.out.read_bytes(), expected, simd)
 
@@ -389,12 +389,12 @@ class Filter(unittest.TestCase):
                                        (1, ["1000000", '"1e9"'], ["--sobel", "1 0 1e9"]),
                                        (2, ["--device"], ["--all", "--device", "gpu"]),
                                        (2, ["one of"], []), (2, ["one of"], ["--all", "--sobel", "sobel3"])):
-            done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out))
+            done = run("filter", str(self.PHOTO), *arguments, "--out", str(self.out), "--force")
             self.assertEqual(done.returncode, code, done.stderr)
             for word in words:
                 self.assertIn(word, done.stderr)
             self.assertFalse(self.out.exists())
-        done = run("filter", "/nonexistent.jpg", "--all", "--out", str(self.out))
+        done = run("filter", "/nonexistent.jpg", "--all", "--out", str(self.out), "--force")
         self.assertEqual(done.returncode, 1)
         self.assertIn("/nonexistent.jpg", done.stderr)
 
@@ -460,7 +460,7 @@ class Plot(unittest.TestCase):
             path, images = pathlib.Path(folder, "workers.csv"), []
             path.write_text("workers,seconds\n1,8\n2,5\n4,3\n")
             for names in ([], ["--names", "seconds"], ["--names", "workers"]):
-                done = run("plot", str(path), "-x", "workers", "-y", "seconds", "-o", f"{folder}/plot.png", *names)
+                done = run("plot", str(path), "-x", "workers", "-y", "seconds", "-o", f"{folder}/plot.png", "--force", *names)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 images.append(pathlib.Path(folder, "plot.png").read_bytes())
             self.assertEqual(images[0], images[1])

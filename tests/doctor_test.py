@@ -246,7 +246,7 @@ class WithPhotos(unittest.TestCase):
 
     def examine(self, *arguments):
         out = self.root / "out"
-        done = run(self.folder.root, "--max-pixels", MAX_PIXELS, "--out", out, *arguments)
+        done = run(self.folder.root, "--max-pixels", MAX_PIXELS, "--out", out, "--force", *arguments)
         return done, json.loads((out / "doctor.json").read_text())
 
 

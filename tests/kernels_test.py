@@ -194,7 +194,7 @@ class Photograph(unittest.TestCase):
         self.out = pathlib.Path(folder.name, "out.png")
 
     def filtered(self, *arguments, photo=PICTURES / "cat.png"):
-        done = subprocess.run([os.environ["STOKER"], "filter", str(photo), *arguments, "--device", "cpu", "--out", str(self.out)],
+        done = subprocess.run([os.environ["STOKER"], "filter", str(photo), *arguments, "--device", "cpu", "--out", str(self.out), "--force"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         with Image.open(self.out) as image:

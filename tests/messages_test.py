@@ -26,13 +26,13 @@ TRAIN = "stoker train --data fashion-mnist --model mlp:784,16,10"
 MISTAKES = [
     ("a command that does not exist", "stoker trian --data fashion-mnist"),
     ("no data", "stoker train --model mlp:784,16,10"),
-    ("no network", "stoker train --data fashion-mnist"),
+    ("weights of an unknown network", "stoker train fashion-mnist --pretrained unknown.safetensors"),
     ("a misspelt data set", "stoker train --data fashon-mnist --model mlp:784,16,10"),
     ("a folder that is not there", "stoker train --data pictures/trian --model cnn:small"),
     ("a folder without pictures", "stoker train --data empty --model cnn:small --aa \"resize(32,32)\" --val-every 4"),
     ("a class folder in place of the data", "stoker train --data pictures/train/cat --model cnn:small --aa \"resize(32,32)\""),
     ("two ways to validate", f"{TRAIN} --val-every 6 --val-fraction 0.2"),
-    ("pictures of several sizes and no resize", "stoker train --data pictures/train --model cnn:small --val-every 2"),
+    ("a file that exists", "stoker preview fashion-mnist -o broken.yaml"),
     ("a corrupt picture",
      "stoker train --data broken --model cnn:small --aa \"resize(32,32)\" --val-every 2 --epochs 1 --no-report"),
     ("validation data with another class folder",
@@ -97,6 +97,8 @@ def prepare(folder):
                     "--experiment", "done", "--no-report"], cwd=folder, check=True, capture_output=True, timeout=120)
     whole = (folder / "runs/done/weights/last.safetensors").read_bytes()
     (folder / "short.safetensors").write_bytes(whole[:-100])
+    header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    (folder / "unknown.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
 
 
 def words_of(command, folder):

@@ -127,7 +127,7 @@ class Program(Case):
                 self.run_program(STOKER, "train", "--data", "mnist", "--model", model, "--epochs", 1, "--batches-per-epoch",
                                  50, "--output", self.folder, "--experiment", model[:3])
                 weights, out = self.folder / model[:3] / "weights" / "last.safetensors", self.folder / "model.onnx"
-                self.run_program(STOKER, "export", "--weights", weights, "--out", out)
+                self.run_program(STOKER, "export", "--weights", weights, "--out", out, "--force")
                 rows = self.run_program(STOKER, "predict", "--data", "mnist", "--weights", weights, "--format", "jsonl")
                 expected = [list(json.loads(row)["probabilities"].values()) for row in rows.splitlines() if row[0] == "{"]
                 session = session_of(out)

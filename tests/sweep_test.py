@@ -102,7 +102,7 @@ class Rest(Case):
         process.terminate()
         _, words = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
-        self.assertIn("go on with `stoker sweep --output", words)
+        self.assertIn("resume with `stoker sweep --output", words)
         self.assertEqual(json.loads((folder / "001-seed-0" / "run.json").read_text())["state"], "stopped")
 
     def test_slurm_runs_the_same_grid(self):

@@ -63,7 +63,7 @@ void complete_run(const SweepRun& run, const fs::path& folder, const StopSignals
   if (is_finished(path)) return;
   const int code = run_program(arguments_of(run, folder), [&] { return signals.received() != 0; });
   if (code == kStoppedExitCode) {
-    fmt::print(stderr, "stoker: stopped; go on with `{}`\n", resume);
+    fmt::print(stderr, "stoker: stopped; resume with `{}`\n", resume);
     throw ExitRequest{kStoppedExitCode};
   }
   if (code != 0) {

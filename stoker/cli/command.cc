@@ -6,6 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "stoker/cli/command_tree.h"
+#include "stoker/cli/help_text.h"
+
 namespace stoker {
 namespace {
 
@@ -13,6 +16,14 @@ template <typename T>
 constexpr bool kIsList = false;
 template <typename T>
 constexpr bool kIsList<std::vector<T>> = true;
+
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    if (name.empty()) name = app->get_name();
+    return help_text(command_tree(*app), name.starts_with(' ') ? name.substr(1) : name);
+  }
+};
 
 }  // namespace
 
@@ -114,6 +125,7 @@ std::vector<Flag> Command::flags() const {
 CommandLine::CommandLine(const std::string& name, const std::string& description)
     : app_(std::make_unique<CLI::App>(description, name)) {
   // The last of two equal flags wins, as in scripts that add to a command line.
+  app_->formatter(std::make_shared<HelpFormatter>());
   app_->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 

@@ -22,6 +22,7 @@ FlagInfo flag_info(const CLI::Option& option) {
   if (takes_value) info.value = type.substr(0, type.find_first_of(": "));
   info.choices = choices_of(type);
   info.otherwise = option.get_default_str();
+  info.group = option.get_group();
   return info;
 }
 
@@ -57,6 +58,7 @@ void add_flag_names(const CLI::App& app, std::set<std::string>& names) {
 }  // namespace
 
 CommandInfo command_tree(const Command& command) { return tree_of(command.app()); }
+CommandInfo command_tree(const CLI::App& app) { return tree_of(app); }
 
 std::set<std::string> flag_names(const Command& command) {
   std::set<std::string> names;

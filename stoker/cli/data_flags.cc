@@ -12,12 +12,12 @@
 namespace stoker {
 
 void DataFlags::add_to(const Command& command) {
-  command.add_option("--data", data, data_help()).required();
-  command.add_option("--split", split, "which part of it").one_of(split_names());
+  command.add_option("data,--data", data, data_help()).required();
+  command.add_option("--split", split, "part of the dataset").one_of(split_names());
   command.add_option("--aa", policy,
                      "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
                      "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`");
-  command.add_option("--seed", seed, "all randomness follows from it");
+  command.add_option("--seed", seed, "random seed");
   add_settings(command, settings_of(limits));
   add_settings(command, settings_of(shards));
 }

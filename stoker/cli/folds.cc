@@ -108,7 +108,7 @@ fs::path new_folder(const RunSettings& run, const std::string& default_name) {
   if (run.resume == "auto" || !fs::exists(output / run.experiment)) {
     return output / run.experiment;
   }
-  throw Error({.what = "the run is there already",
+  throw Error({.what = "run already exists",
                .path = (output / run.experiment).string(),
                .hint = "Choose another --experiment, or resume it with --resume"});
 }

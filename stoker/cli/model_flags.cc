@@ -11,8 +11,9 @@
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
-#include "stoker/data/training_parts.h"
+#include "stoker/run/model_data.h"
 #include "stoker/run/place_model.h"
+#include "stoker/run/weights_path.h"
 
 namespace stoker {
 namespace {
@@ -27,13 +28,14 @@ void add_views(EvaluateOptions& options, const ModelFlags& flags) {
   options.more_views.assign(flags.views - 1, policy);
 }
 
-EvaluationPart open_part(const ModelFlags& flags, const ModelCard& card) {
-  std::optional<Split> split;
-  if (!flags.split.empty()) split = parse_split(flags.split);
-  std::optional<Division> division;
-  if (!card.division.empty()) division = parse_division(card.division, flags.weights);
-  return open_evaluation_part(flags.data, split, division,
-                              {.pictures = {.limits = flags.limits}, .shards = flags.shards});
+ModelData open_data_of(const ModelFlags& flags, const std::string& weights, const ModelCard& card) {
+  ModelData opened = open_model_data(
+      card, {.data = flags.data,
+             .weights = weights,
+             .split = flags.split.empty() ? std::nullopt : std::optional(parse_split(flags.split)),
+             .options = {.pictures = {.limits = flags.limits}, .shards = flags.shards}});
+  if (!opened.note.empty()) fmt::print(stderr, "{}\n", opened.note);
+  return opened;
 }
 
 }  // namespace
@@ -41,9 +43,8 @@ EvaluationPart open_part(const ModelFlags& flags, const ModelCard& card) {
 void ModelFlags::add_to(const Command& command) {
   command.add_option("data,--data", data, data_help()).required();
   command
-      .add_option(
-          "--weights", weights,
-          "model file, e.g. runs/NAME/weights/best.safetensors; or others' weights, with --model")
+      .add_option("--weights", weights,
+                  "a run's folder, a model file, or others' weights, with --model")
       .required();
   published.add_to(command);
   command
@@ -94,18 +95,18 @@ void UnreadableSamples::end(const ModelFlags& flags, std::uint64_t samples) cons
 }
 
 ModelAndData open_model_and_data(const ModelFlags& flags) {
-  LoadedModel loaded = flags.published.load(flags.weights);
-  EvaluationPart part = open_part(flags, loaded.card);
+  const std::string weights = weights_path(flags.weights);
+  LoadedModel loaded = flags.published.load(weights);
+  ModelData data = open_data_of(flags, weights, loaded.card);
   ModelAndData opened{.loaded = std::move(loaded),
-                      .source = std::move(part.source),
+                      .source = std::move(data.part.source),
                       .options = flags.evaluate,
-                      .part = std::move(part.name),
+                      .part = std::move(data.part.name),
                       .device = {}};
   const ModelCard& card = opened.loaded.card;
-  opened.options.policy = Policy::parse(card.preprocessing.framing);
-  check_image_shape(card, sample_shape(*opened.source, opened.options.policy), flags.weights);
+  opened.options.policy = std::move(data.policy);
   if (flags.needs_labels || !opened.source->class_names().empty()) {
-    check_class_names(card.class_names, opened.source->class_names(), flags.weights);
+    check_class_names(card.class_names, opened.source->class_names(), weights);
   }
   add_views(opened.options, flags);
   opened.options.on_error = flags.on_error == "stop" ? OnError::kStop : OnError::kOmit;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/error_message.h"
@@ -19,11 +20,14 @@ namespace stoker {
 namespace {
 
 constexpr const char* kTrainerExamples =
-    "  stoker train --data mnist --model mlp:784,128,10\n"
-    "  stoker eval --data mnist --weights runs/mnist-mlp/weights/best.safetensors\n"
-    "  stoker export runs/mnist-mlp/weights/best.safetensors --out model.onnx\n";
+    "  stoker train mnist\n"
+    "  stoker train flowers/ --pretrained mobilenet_v2.pth\n"
+    "  stoker eval mnist --weights runs/mnist-cnn\n"
+    "  stoker predict photo.jpg --weights runs/flowers-mobilenet_v2\n"
+    "  stoker export runs/mnist-cnn --out model.onnx\n";
 constexpr const char* kExamples =
-    "  stoker report runs/mnist-mlp\n"
+    "  stoker report runs/mnist-cnn\n"
+    "  stoker compare runs/a runs/b\n"
     "  stoker sweep --vary workers=1,2,4 --repeat 3 -- --data mnist --model mlp:784,128,10\n"
     "  stoker doctor flowers/ --write-list clean.tsv\n"
     "  stoker preview --data fashion-mnist --aa mnist -o sheet.png\n"
@@ -35,6 +39,7 @@ constexpr const char* kExamples =
 
 void add_feed_commands(const Command& program) {
   add_report_command(program);
+  add_compare_command(program);
   add_doctor_command(program);
   add_info_command(program);
   add_preview_command(program);
@@ -60,8 +65,17 @@ bool is_for(const Command& program, int argc, char** argv) {
   return std::strcmp(argv[1], "--version") == 0 || program.has_command(argv[1]);
 }
 
+// "help train" means "train --help".
+std::vector<const char*> with_help(const Command& program, int argc, char** argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc < 2 || std::strcmp(argv[1], "help") != 0) return words;
+  words.erase(words.begin() + 1);
+  if (argc == 2 || program.has_command(argv[2])) words.push_back("--help");
+  return words;
+}
+
 int run_commands(int argc, char** argv, const ProgramParts& parts) {
-  CommandLine line("stoker", "Trains image classifiers and keeps the device fed.");
+  CommandLine line("stoker", "Train image classifiers fast and reproducibly.");
   line.version("stoker " STOKER_VERSION);
   const Command program = line.root();
   program.require_command();
@@ -74,8 +88,9 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   add_completion_command(program);
   add_man_command(program, STOKER_VERSION);
   know_flags(program);
+  const std::vector<const char*> words = with_help(program, argc, argv);
   try {
-    const auto parse = [&] { line.parse(argc, argv); };
+    const auto parse = [&] { line.parse(static_cast<int>(words.size()), words.data()); };
     parts.run ? parts.run(parse) : parse();
     if (std::fflush(stdout) != 0) {
       throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
@@ -84,7 +99,7 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   } catch (const ExitRequest& request) {
     return request.code;
   } catch (const UsageError& error) {
-    const std::string hint = usage_hint(command_tree(program), {argv + 1, argv + argc});
+    const std::string hint = usage_hint(command_tree(program), {words.begin() + 1, words.end()});
     const std::string text = hint.empty() ? error.what() : "stoker: " + hint;
     std::fprintf(stderr, "%s\nRun with --help for more information.\n", text.c_str());
     return 2;

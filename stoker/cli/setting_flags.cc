@@ -13,6 +13,7 @@ namespace {
 
 std::string flag_names(const Setting& setting) {
   std::string names = "--" + setting.name;
+  if (setting.positional) names = fmt::format("{},{}", setting.name, names);
   if (setting.letter != 0) names = fmt::format("-{},{}", setting.letter, names);
   // What is on by default can be turned off.
   const bool* const* value = std::get_if<bool*>(&setting.place);

@@ -56,6 +56,7 @@ struct Setting {
   std::vector<std::string> excludes = {};  ///< settings that may not be given with this one
   std::string needs = {};                  ///< a setting that must be given with this one
   int most_values = 1;                     ///< of a list
+  bool positional = false;                 ///< may be given without its name
 };
 
 /// For SettingText::write: throws an Error that set_texts() gives the setting's name.

@@ -45,53 +45,51 @@ SettingText text_of(std::chrono::seconds& time, SettingRange range) {
 
 std::string data_help() {
   return fmt::format(
-      "data set by name ({}), or a path: a folder with its files, a folder of pictures with a "
-      "folder for each class, a list of pictures, or shards: a folder, a "
-      "URL (s3://, http://, https://), a manifest.tsv or a pattern such as "
-      "shard-{{000000..000123}}.tar",
+      "dataset: a name ({}), a folder with its files, a folder with one folder per class, a list "
+      "of "
+      "images, or shards (folder, s3:// or https:// URL, manifest.tsv, "
+      "shard-{{000000..000123}}.tar)",
       fmt::join(known_data_names(), ", "));
 }
 
 std::vector<Setting> settings_of(DecodeLimits& limits) {
   return {{.name = "max-pixels",
-           .help = "larger pictures are errors",
+           .help = "reject images with more pixels",
            .place = &limits.max_pixels,
            .range = SettingRange{1, 0x1p40}}};
 }
 
 std::vector<Setting> settings_of(ShardOptions& options) {
   constexpr SettingScope kRun = SettingScope::kRun;
-  return {
-      {.name = "shuffle-window",
-       .help = "of data in shards: samples of so many shards are mixed",
-       .place = &options.window,
-       .range = kManyShards},
-      {.name = "shuffle-lanes",
-       .help = "of data in shards: dealt out to so many lanes; with as many as ranks, or a "
-               "multiple, each rank reads shards of its own",
-       .place = &options.lanes,
-       .range = kManyShards},
-      {.name = "cache-dir",
-       .help = "of data behind a URL: where its shards are kept; not given: the user's cache "
-               "folder",
-       .place = text_of(options.cache_folder),
-       .scope = kRun},
-      {.name = "cache-size",
-       .help = "of data behind a URL: most that is kept, e.g. 200GB",
-       .place = SettingText{
-           .read = [&options] { return bytes_text(options.cache_bytes); },
-           .write =
-               [&options](const std::string& text) { options.cache_bytes = parse_bytes(text); }},
-       .scope = kRun},
-      {.name = "store-tries",
-       .help = "of data behind a URL: how often an object is asked for",
-       .place = &options.store.retry.tries,
-       .scope = kRun,
-       .range = SettingRange{1, 1000}},
-      {.name = "store-timeout",
-       .help = "of data behind a URL: seconds without data after which an answer counts as lost",
-       .place = text_of(options.store.retry.stall, {1, 86'400}),
-       .scope = kRun}};
+  return {{.name = "shuffle-window",
+           .help = "shards: number of shards whose samples are mixed",
+           .place = &options.window,
+           .range = kManyShards},
+          {.name = "shuffle-lanes",
+           .help = "shards: number of lanes; with a multiple of the number of ranks, each rank "
+                   "reads its own shards",
+           .place = &options.lanes,
+           .range = kManyShards},
+          {.name = "cache-dir",
+           .help = "remote shards: cache folder (not given: the user's cache folder)",
+           .place = text_of(options.cache_folder),
+           .scope = kRun},
+          {.name = "cache-size",
+           .help = "remote shards: size of the cache, e.g. 200GB",
+           .place = SettingText{
+               .read = [&options] { return bytes_text(options.cache_bytes); },
+               .write = [&options](
+                            const std::string& text) { options.cache_bytes = parse_bytes(text); }},
+           .scope = kRun},
+          {.name = "store-tries",
+           .help = "remote shards: download attempts per object",
+           .place = &options.store.retry.tries,
+           .scope = kRun,
+           .range = SettingRange{1, 1000}},
+          {.name = "store-timeout",
+           .help = "remote shards: seconds without data before a download is repeated",
+           .place = text_of(options.store.retry.stall, {1, 86'400}),
+           .scope = kRun}};
 }
 
 std::uint64_t parse_bytes(const std::string& text) {

@@ -38,16 +38,14 @@ void check_values(const std::vector<double>& values, const char* option, bool ab
 }  // namespace
 
 std::vector<Setting> settings_of(NormaliseSettings& normalise) {
-  return {
-      {.name = "mean",
-       .help = "of a channel (all, or one each), in [0, 1]; not given: ImageNet's for colour, 0 "
-               "for grey",
-       .place = &normalise.mean,
-       .most_values = 3},
-      {.name = "std",
-       .help = "deviation: pixels become (value - mean) / std; not given: ImageNet's, or 1",
-       .place = &normalise.deviation,
-       .most_values = 3}};
+  return {{.name = "mean",
+           .help = "mean per channel, in [0, 1] (not given: ImageNet's for colour, 0 for grey)",
+           .place = &normalise.mean,
+           .most_values = 3},
+          {.name = "std",
+           .help = "standard deviation per channel (not given: ImageNet's for colour, 1 for grey)",
+           .place = &normalise.deviation,
+           .most_values = 3}};
 }
 
 void NormaliseSettings::resolve(int channels) {

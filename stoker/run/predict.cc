@@ -5,9 +5,10 @@
 #include <limits>
 #include <utility>
 
-#include "stoker/data/training_parts.h"
 #include "stoker/nn/model_file.h"
+#include "stoker/run/model_data.h"
 #include "stoker/run/place_model.h"
+#include "stoker/run/weights_path.h"
 #include "stoker/train/evaluate.h"
 
 namespace stoker {
@@ -34,8 +35,8 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::string& weights, const PredictOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->loaded = load_model(weights);
-  state_->weights = weights;
+  state_->weights = weights_path(weights);
+  state_->loaded = load_model(state_->weights);
   const ModelCard& card = state_->loaded.card;
   EvaluateOptions& evaluate = state_->options;
   evaluate.batch_size =
@@ -45,7 +46,6 @@ Predictor::Predictor(const std::string& weights, const PredictOptions& options)
       {.workers = options.workers, .threads = options.threads, .device = options.device},
       evaluate.batch_size);
   evaluate.workers = placed.threads.workers;
-  evaluate.policy = Policy::parse(card.preprocessing.framing);
   evaluate.normalisation = card.preprocessing.normalisation();
   evaluate.on_error = OnError::kOmit;
   evaluate.max_errors = std::numeric_limits<std::uint64_t>::max();
@@ -60,22 +60,24 @@ const std::vector<std::string>& Predictor::class_names() const {
 }
 
 std::vector<ImagePrediction> Predictor::predict(const std::string& data) {
-  const EvaluationPart part = open_evaluation_part(data, std::nullopt, std::nullopt, {});
-  const ImageShape shape = sample_shape(*part.source, state_->options.policy);
-  check_image_shape(state_->loaded.card, shape, state_->weights);
+  ModelCard card = state_->loaded.card;
+  card.division.clear();  // all of the data is meant, also where the run trained on a part of it
+  ModelData opened = open_model_data(card, {.data = data, .weights = state_->weights});
+  const EvaluationPart& part = opened.part;
+  EvaluateOptions options = state_->options;
+  options.policy = std::move(opened.policy);
   std::vector<std::pair<std::uint64_t, ImagePrediction>> rows;
-  stoker::predict(
-      *state_->loaded.model, part.source, state_->options, [&](const Predictions& batch) {
-        for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-          rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, class_names()));
-        }
-        for (const SampleFault& fault : batch.skipped) {
-          rows.emplace_back(
-              fault.index,
-              ImagePrediction{
-                  .name = fault.name, .label = {}, .probabilities = {}, .error = fault.reason});
-        }
-      });
+  stoker::predict(*state_->loaded.model, part.source, options, [&](const Predictions& batch) {
+    for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+      rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, class_names()));
+    }
+    for (const SampleFault& fault : batch.skipped) {
+      rows.emplace_back(
+          fault.index,
+          ImagePrediction{
+              .name = fault.name, .label = {}, .probabilities = {}, .error = fault.reason});
+    }
+  });
   std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first; });
   std::vector<ImagePrediction> found;
   for (auto& [index, row] : rows) found.push_back(std::move(row));

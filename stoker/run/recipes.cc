@@ -20,6 +20,12 @@ const std::string kPlates =
     "decay-rate: 0.1\n"
     "freeze: all\n";
 
+const Recipe& find_recipe(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
+  return recipes()[place_of_name(name, names, "recipe")];
+}
+
 }  // namespace
 
 const std::vector<Recipe>& recipes() {
@@ -62,15 +68,23 @@ const std::vector<Recipe>& recipes() {
        "warmup-epochs: 5\n"
        "smoothing: 0.1\n"
        "mixup: 0.2\n"},
+      {"small-images", "a small network on small images, with AdamW and shifts by two pixels",
+       "aa: shift(-2,2)\n"
+       "batch-size: 128\n"
+       "epochs: 5\n"
+       "opt: adamw\n"
+       "lr: 0.002\n"
+       "weight-decay: 0.05\n"
+       "sched: cosine\n"},
   };
   return all;
 }
 
+const std::string& recipe_summary(const std::string& name) { return find_recipe(name).summary; }
+
 void apply_recipe(std::span<const Setting> settings, GivenSettings& given,
                   const std::string& name) {
-  std::vector<std::string> names;
-  for (const Recipe& recipe : recipes()) names.push_back(recipe.name);
-  const Recipe& recipe = recipes()[place_of_name(name, names, "recipe")];
+  const Recipe& recipe = find_recipe(name);
   apply_settings_text(settings, given, recipe.settings, "recipe " + recipe.name);
 }
 

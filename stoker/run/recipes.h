@@ -15,7 +15,8 @@ struct Recipe {
 };
 [[nodiscard]] const std::vector<Recipe>& recipes();
 
-// Throws Error with all names where there is no such recipe.
+// Both throw Error with all names where there is no such recipe.
+[[nodiscard]] const std::string& recipe_summary(const std::string& name);
 void apply_recipe(std::span<const Setting> settings, GivenSettings& given, const std::string& name);
 
 }  // namespace stoker

@@ -76,7 +76,7 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
   make_folder(output);
   if (!name.empty()) {
     if (!make_new_folder(output / name)) {
-      fail("the run is there already", output / name, "its folder",
+      fail("run already exists", output / name, "its folder",
            fmt::format("Resume with `resume={}`, or choose another `experiment`",
                        (output / name).string()));
     }
@@ -104,7 +104,7 @@ RunFolder RunFolder::open(const fs::path& output, const std::string& run) {
     std::error_code ignored;
     if (fs::exists(path / "args.yaml", ignored)) return RunFolder(path);
   }
-  throw Error({.what = "there is no run to go on with",
+  throw Error({.what = "no run to resume",
                .path = run,
                .expected = "the folder of a run, with args.yaml in it",
                .found = fs::exists(run) ? "a folder without it" : "nothing"});

@@ -66,12 +66,17 @@ void introduce(RunFolder& folder, const Group& group) {
 }
 
 void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
-                          const State& state) {
+                          const State& state, const TrainOptions& options) {
   for (const ErrorDetails& reason : restored.damaged) {
     folder.say(fmt::format("passed over a checkpoint: {}", to_string(reason)));
   }
   if (restored.path.empty()) {
     folder.say("resume     no checkpoint yet: from the start");
+  } else if (state.epochs_done() >= options.feed.epochs && !state.awaits_validation()) {
+    folder.say(fmt::format(
+        "resume     the run is finished: {} of {} epochs{}", state.epochs_done(),
+        options.feed.epochs,
+        depends_on_length(options.schedule.sched) ? "" : "; a larger `epochs` trains on"));
   } else {
     folder.say(fmt::format("resume     {}: {}epoch {}, step {}", restored.path.filename().string(),
                            state.awaits_validation() ? "validation of " : "",

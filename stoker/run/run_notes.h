@@ -17,7 +17,7 @@ void introduce(RunFolder& folder, const RunSettings& run, const TrainSetup& setu
 void introduce(RunFolder& folder, const Group& group);
 
 void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
-                          const State& state);
+                          const State& state, const TrainOptions& options);
 void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds);
 
 [[nodiscard]] PictureSources pictures_of(const RunSettings& run, const TrainData& data);

@@ -57,7 +57,6 @@ SettingText FrozenStages::text() {
 void RunSettings::resolve() {
   require_given(data, "data",
                 fmt::format("a data set, e.g. `data` {}", known_data_names().front()));
-  require_given(model, "model", "a network, e.g. `model` mlp:784,128,10");
   validation.check();
   train.cached_views = cached_features ? views : 0;
   train.shared_statistics = ranks.sync_bn;

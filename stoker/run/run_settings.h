@@ -62,6 +62,7 @@ struct RunSettings {
   std::string data, model;
   ValidationSettings validation;
   std::string policy = "none", validation_policy = "auto";
+  std::uint32_t image_size = 0;     ///< of training and validation; 0: as policies or data say
   std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
   FrozenStages freeze;

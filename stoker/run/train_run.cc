@@ -18,6 +18,7 @@
 #include "stoker/run/rank_log.h"
 #include "stoker/run/recipes.h"
 #include "stoker/run/report_file.h"
+#include "stoker/run/resume_settings.h"
 #include "stoker/run/run_data.h"
 #include "stoker/run/run_folder.h"
 #include "stoker/run/run_notes.h"
@@ -91,50 +92,6 @@ RunEnd train_and_note_faults(Trainer trainer, TrainReporter& reporter) {
   }
 }
 
-// In place of "auto": the run to resume, or nothing. True where the folder may be there already, of
-// a run that was killed before it had written its settings.
-bool resolve_resume(RunSettings& run) {
-  if (run.resume != "auto") return false;
-  if (run.experiment.empty()) {
-    throw Error({.what = "`resume` auto does not know which run is meant",
-                 .expected = "`experiment` with the run's name",
-                 .found = "none"});
-  }
-  const bool is_there = RunFolder::is_there(run.output, run.experiment);
-  run.resume = is_there ? (fs::path(run.output) / run.experiment).string() : "";
-  return !is_there;
-}
-
-std::string text_of_file(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// As the run has it that is resumed.
-void apply_resumed(RunRequest& request, const std::string& yaml, const std::string& name) {
-  request.settings.validation.note_run_settings(yaml);
-  apply_run_settings(settings_of(request.settings), request.given, yaml, name);
-}
-
-// In the form in which settings are compared, whatever the spelling was.
-std::string canonical_yaml(const std::string& yaml) {
-  RunSettings settings;
-  GivenSettings given;
-  try {
-    apply_run_settings(settings_of(settings), given, yaml, "checkpoint");
-  } catch (const Error&) {
-    return yaml;  // of another version: the comparison names what differs
-  }
-  return to_yaml(values_of(settings_of(settings),
-                           [&](const Setting& setting) { return given.contains(setting.name); }));
-}
-
-RunFolder open_folder(RunRequest& request) {
-  RunFolder folder = RunFolder::open(request.settings.output, request.settings.resume);
-  apply_resumed(request, text_of_file(folder.args()), folder.args().string());
-  return folder;
-}
-
 // `group`: null where this process trains alone.
 std::unique_ptr<StepSync> make_sync(Group* group, State& state, const RunSettings& run) {
   if (group == nullptr) return std::make_unique<LocalSync>(state, run.train.shared_statistics);
@@ -185,7 +142,8 @@ class RecordedRun {
         checkpoints_(folder.checkpoints(), setup.interval, run.keep, identity_),
         reporter_(folder, checkpoints_, subject_of(run, setup)) {
     checkpoints_.set_defaults(default_yaml());
-    checkpoints_.compare_as(canonical_yaml);
+    checkpoints_.compare_as(
+        [this](const std::string& yaml) { return comparable_yaml(yaml, run_); });
     checkpoints_.belong_to(setup.identity.digest());
   }
 
@@ -224,7 +182,7 @@ class RecordedRun {
     const Checkpointing::Restored restored = checkpoints_.restore(state);
     check_identity(folder_, setup_.identity,
                    {restored.data_digest, state.step, run_.accept_changed_data});
-    say_where_it_goes_on(folder_, restored, state);
+    say_where_it_goes_on(folder_, restored, state, run_.train);
     reporter_.resume_at(state);
   }
 
@@ -243,7 +201,7 @@ class RecordedRun {
     reporter_.write_results();
     checkpoints_.save(state);
     recorder_->note_end("stopped", state);
-    folder_.say(fmt::format("stopped by {} at step {}; go on with `stoker train --resume {}`",
+    folder_.say(fmt::format("stopped by {} at step {}; resume with `stoker train --resume {}`",
                             events_.stop() ? events_.stop_reason() : "another rank", state.step,
                             folder_.path().string()));
     if (group_ != nullptr) group_->leave();
@@ -321,9 +279,9 @@ RunResult run_alone(RunRequest& request, const Launch& launch, const RunEvents& 
   if (run.resume.empty()) {
     apply_named_settings(request);
   } else {
-    folder.emplace(open_folder(request));
+    folder.emplace(open_resumed(request));
   }
-  TrainSetup setup = set_up(run, launch, events);
+  TrainSetup setup = set_up(run, request.given, launch, events);
   setup.identity = identity_of(data_parts(setup));
   if (!folder) folder.emplace(new_folder(run, setup, may_take));
   folder->set_wording(events.wording);
@@ -339,11 +297,11 @@ RunResult run_as_rank_0(RunRequest& request, Group& group, const RunEvents& even
   if (run.resume.empty()) {
     apply_named_settings(request);
   } else {
-    folder.emplace(open_folder(request));
-    resumed = text_of_file(folder->args());
+    folder.emplace(open_resumed(request));
+    resumed = resumed_settings(*folder);
   }
   static_cast<void>(group.share_text("resumed settings", resumed));
-  TrainSetup setup = set_up(run, group.launch(), events);
+  TrainSetup setup = set_up(run, request.given, group.launch(), events);
   check_agreement(run, setup, group);
   if (!folder) folder.emplace(new_folder(run, setup, may_take));
   static_cast<void>(group.share_text("folder", fs::absolute(folder->path()).string()));
@@ -378,7 +336,7 @@ RunResult run_as_other_rank(RunRequest& request, Group& group, const RunEvents& 
   } else {
     apply_resumed(request, resumed, "rank 0's settings");
   }
-  TrainSetup setup = set_up(run, group.launch(), events);
+  TrainSetup setup = set_up(run, request.given, group.launch(), events);
   check_agreement(run, setup, group);
   const fs::path folder = group.share_text("folder", "");
   RankLog log(folder, group.rank());
@@ -447,8 +405,11 @@ void apply_named_settings(RunRequest& request) {
 }
 
 std::string default_run_name(const RunSettings& settings) {
-  return fmt::format("{}-{}", fs::path(settings.data).filename().string(),
-                     settings.model.substr(0, settings.model.find(':')));
+  fs::path data = settings.data;
+  if (!data.has_filename()) data = data.parent_path();  // "flowers/"
+  std::string name = data.filename().string();
+  if (settings.model.empty()) return name;
+  return fmt::format("{}-{}", name, settings.model.substr(0, settings.model.find(':')));
 }
 
 RunResult train_run(const RunSettings& settings, const RunEvents& events) {

@@ -40,7 +40,7 @@ struct RunRequest {
 
 // Applies settings.config and settings.recipe.
 void apply_named_settings(RunRequest& request);
-// "mnist-mlp"
+// "mnist-mlp"; "mnist" where the network is not chosen yet
 [[nodiscard]] std::string default_run_name(const RunSettings& settings);
 
 // Throws Error where the run cannot be made or fails. As one of several ranks (settings.ranks, or

@@ -12,7 +12,9 @@
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/networks/registry.h"
+#include "stoker/run/choose_settings.h"
 #include "stoker/run/data_checks.h"
+#include "stoker/run/weights_path.h"
 #include "stoker/train/batch_probe.h"
 #include "stoker/train/single_samples.h"
 
@@ -111,15 +113,18 @@ TrainingParts open_parts(const RunSettings& settings) {
   return open_training_parts(settings.validation.request(settings.data, options), options);
 }
 
-TrainSetup set_up(RunSettings& settings, const Launch& launch, const RunEvents& events) {
+TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& launch,
+                  const RunEvents& events) {
   settings.resolve();
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
+  if (!settings.pretrained.empty()) settings.pretrained = weights_path(settings.pretrained);
   for (std::string* data : {&settings.data, &settings.validation.data,
                             &settings.validation.test_data, &settings.pretrained}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
   TrainingParts parts = open_parts(settings);
+  std::vector<std::string> choices = choose_settings(settings, given, parts);
   TrainData data = make_train_data(settings, parts);
   std::vector<std::string> data_notes = check_data(
       std::vector<DataPart>{
@@ -146,7 +151,7 @@ TrainSetup set_up(RunSettings& settings, const Launch& launch, const RunEvents& 
                    .interval = parse_checkpoint_interval(settings.checkpoint_every),
                    .fixed_stages = fixed,
                    .fixed_norms = settings.freeze_norms,
-                   .notes = {},
+                   .notes = std::move(choices),
                    .data_notes = std::move(data_notes)};
   Model& placed = *setup.state.model;
   placed.freeze(frozen);

@@ -35,8 +35,9 @@ struct TrainSetup {
 // The data that the settings name, opened and divided.
 [[nodiscard]] TrainingParts open_parts(const RunSettings& settings);
 
-// Fails where it must before anything is written; puts into the settings what was chosen.
-[[nodiscard]] TrainSetup set_up(RunSettings& settings, const Launch& launch,
+// Fails where it must before anything is written; puts into the settings what was chosen, and into
+// `given` the names of what was not left to later choices.
+[[nodiscard]] TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& launch,
                                 const RunEvents& events);
 
 // The settings with what was chosen in place of 0 and auto.

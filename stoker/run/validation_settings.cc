@@ -54,43 +54,42 @@ void keep_old_parts(TrainingRequest& request, const DataOptions& options) {
 }  // namespace
 
 std::vector<Setting> settings_of(ValidationSettings& validation) {
-  return {{.name = "val-data",
-           .help = "other validation data, as for --data",
-           .place = &validation.data,
-           .excludes = other_ways("val-data")},
-          {.name = "val-every",
-           .help = "of training data without a validation part, every N-th sample of each class "
-                   "validates",
-           .place = &validation.every,
-           .excludes = other_ways("val-every")},
-          {.name = "val-fraction",
-           .help = "of training data without a validation part, this fraction of each class "
-                   "validates, chosen by --split-seed; of shards, whole shards",
-           .place = fraction_text(validation.fraction),
-           .excludes = other_ways("val-fraction")},
-          {.name = "val-split",
-           .help = "auto: the validation part, or one made by --val-fraction; test: validate on "
-                   "the test part",
-           .place = either_text(validation.on_test_part, "auto", "test"),
-           .choices = {"auto", "test"},
-           .excludes = other_ways("val-split")},
-          {.name = "folds",
-           .help = "K-fold cross-validation of the training data, by --split-seed; without "
-                   "--fold trains all K in one folder",
-           .place = &validation.folds,
-           .range = SettingRange{0, 1000},
-           .excludes = other_ways("folds")},
-          {.name = "fold",
-           .help = "only this fold, counted from 0 (-1: all)",
-           .place = &validation.fold,
-           .range = SettingRange{-1, 999},
-           .needs = "folds"},
-          {.name = "split-seed",
-           .help = "seed of the division of training data",
-           .place = &validation.seed},
-          {.name = "test-data",
-           .help = "other data for the test at the end, as for --data",
-           .place = &validation.test_data}};
+  return {
+      {.name = "val-data",
+       .help = "separate validation data, as for --data",
+       .place = &validation.data,
+       .excludes = other_ways("val-data")},
+      {.name = "val-every",
+       .help = "validate on every N-th sample of each class, where the data has no validation part",
+       .place = &validation.every,
+       .excludes = other_ways("val-every")},
+      {.name = "val-fraction",
+       .help = "validate on this fraction of each class, where the data has no validation part; of "
+               "shards, whole shards",
+       .place = fraction_text(validation.fraction),
+       .excludes = other_ways("val-fraction")},
+      {.name = "val-split",
+       .help = "validate on the validation part, or one made by --val-fraction (auto), or on the "
+               "test part",
+       .place = either_text(validation.on_test_part, "auto", "test"),
+       .choices = {"auto", "test"},
+       .excludes = other_ways("val-split")},
+      {.name = "folds",
+       .help = "K-fold cross-validation; trains all K folds unless --fold is given",
+       .place = &validation.folds,
+       .range = SettingRange{0, 1000},
+       .excludes = other_ways("folds")},
+      {.name = "fold",
+       .help = "train only this fold, counted from 0 (-1: all)",
+       .place = &validation.fold,
+       .range = SettingRange{-1, 999},
+       .needs = "folds"},
+      {.name = "split-seed",
+       .help = "random seed of the split into training and validation",
+       .place = &validation.seed},
+      {.name = "test-data",
+       .help = "separate test data, as for --data",
+       .place = &validation.test_data}};
 }
 
 void ValidationSettings::note_run_settings(const std::string& yaml) {

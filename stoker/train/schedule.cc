@@ -105,6 +105,10 @@ std::string_view to_string(ScheduleKind kind) {
   return names()[index];
 }
 
+bool depends_on_length(ScheduleKind kind) {
+  return kind == ScheduleKind::kCosine || kind == ScheduleKind::kOneCycle;
+}
+
 ScheduleKind parse_schedule_kind(std::string_view name) {
   return static_cast<ScheduleKind>(place_of_name(name, names(), "schedule of learning rates"));
 }

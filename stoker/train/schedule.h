@@ -20,6 +20,8 @@ enum class ScheduleKind { kConstant, kStep, kCosine, kOneCycle, kPlateau };
 [[nodiscard]] std::span<const std::string> schedule_names();
 /// Its name.
 [[nodiscard]] std::string_view to_string(ScheduleKind kind);
+/// Whether its rates depend on the number of epochs, so that a run cannot be made longer.
+[[nodiscard]] bool depends_on_length(ScheduleKind kind);
 /// Throws Error with all names.
 [[nodiscard]] ScheduleKind parse_schedule_kind(std::string_view name);
 

@@ -58,7 +58,7 @@ void run(int count, char** arguments) {
   line.parse(count - 1, arguments + 1);  // what stands first is taken for the program's name
   request.given = stoker::given_settings(command, stoker::settings_of(settings));
   stoker::apply_named_settings(request);
-  const stoker::TrainSetup setup = stoker::set_up(settings, {}, {});
+  const stoker::TrainSetup setup = stoker::set_up(settings, request.given, {}, {});
   std::vector<NamedTensor> out;
   for (const NamedTensor& named : all_tensors(*setup.state.model)) {
     out.push_back({"model." + named.name, named.tensor.detach().clone()});

@@ -123,7 +123,7 @@ class Trained(runs.Case):
 class R27_PredictionsOfImagesWithoutLabels(Trained):
     def rows(self, *flags, data=None):
         out = self.output / "out.csv"
-        done = must("predict", data or self.few, "--weights", self.best, "--out", out, *flags)
+        done = must("predict", data or self.few, "--weights", self.best, "--out", out, "--force", *flags)
         with open(out, encoding="utf-8", newline="") as file:
             return done, list(csv.DictReader(file))
 

@@ -221,10 +221,10 @@ void add_feed_flags(const Command& command, BenchFlags& flags) {
 }  // namespace
 
 void add_bench_command(const Command& parent) {
-  const Command bench = parent.add_command("bench", "Measure");
+  const Command bench = parent.add_command("bench", "Run benchmarks");
   bench.require_command();
-  const Command command =
-      bench.add_command("feed", "Samples a second, and a digest of all batches");
+  const Command command = bench.add_command(
+      "feed", "Measure the data pipeline in samples per second, with a digest of all batches");
   auto flags = std::make_shared<BenchFlags>();
   add_feed_flags(command, *flags);
   command.add_option("--simd", flags->simd, "force a version of the kernels, as STOKER_SIMD does");

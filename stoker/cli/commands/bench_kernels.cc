@@ -116,7 +116,7 @@ std::string complaint_about_even_number(const std::string& text) {
 
 void add_bench_kernels_command(const Command& bench) {
   const Command command = bench.add_command(
-      "kernels", "Times of correlation, Sobel, maximum and X·Xᵀ, by size, threads and device");
+      "kernels", "Measure correlation, Sobel, maximum and X·Xᵀ by size, threads and device");
   auto flags = std::make_shared<KernelBenchFlags>();
   const auto list = [&](const char* name, std::vector<int>& values, const char* meaning) {
     return command.add_option(name, values, meaning)

@@ -17,6 +17,7 @@ void add_ops_command(const Command& parent);
 void add_plot_command(const Command& parent);
 void add_preview_command(const Command& parent);
 void add_report_command(const Command& parent);
+void add_compare_command(const Command& parent);
 void add_shard_command(const Command& parent);
 void add_split_command(const Command& parent);
 // Of the trainer.

@@ -16,8 +16,7 @@ std::string completion_for(const std::string& shell, const Command& program) {
 }  // namespace
 
 void add_completion_command(const Command& parent) {
-  const Command command =
-      parent.add_command("completion", "Print what makes a shell complete stoker");
+  const Command command = parent.add_command("completion", "Print a shell completion script");
   auto shell = std::make_shared<std::string>();
   command.add_option("shell", *shell, "bash, zsh or fish")
       .required()

@@ -191,7 +191,7 @@ void run(const DevicesFlags& flags) {
 
 void add_devices_command(const Command& parent) {
   const Command command =
-      parent.add_command("devices", "List the devices of this machine, or check them");
+      parent.add_command("devices", "List or check the devices of this machine");
   auto flags = std::make_shared<DevicesFlags>();
   command.add_flag("--check", flags->check,
                    "train, resume and compare with the CPU on each accelerator; write a report");

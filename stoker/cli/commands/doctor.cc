@@ -14,6 +14,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/doctor_output.h"
 #include "stoker/cli/option_text.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/cli/progress.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/atomic_file.h"
@@ -31,9 +32,10 @@ constexpr std::size_t kExamples = 3;  // of each kind, on the screen
 
 struct DoctorFlags {
   std::string folder;
-  std::string out = ".";
+  std::string out;         // empty: a folder of its own
   std::string json, html;  // in `out` where empty
-  std::string list;        // none where empty
+  OutputFiles files;
+  std::string list;  // none where empty
   std::string fail_on = "error";
   DoctorOptions options;
 };
@@ -114,16 +116,32 @@ void write_text(const fs::path& path, const std::string& text, const char* subje
   file.commit();
 }
 
-fs::path output_path(const std::string& given, const std::string& folder, const char* name) {
-  if (!given.empty()) return given;
-  std::error_code error;
-  fs::create_directories(folder, error);  // where that fails, writing the file says why
-  return fs::path(folder) / name;
+// "doctor-flowers", of the images in flowers/: only the doctor writes there.
+fs::path own_folder(const DoctorFlags& flags) {
+  const fs::path examined = fs::absolute(flags.folder).lexically_normal();
+  const fs::path name = examined.has_filename() ? examined : examined.parent_path();
+  return "doctor-" + name.filename().string();
+}
+
+fs::path output_path(const std::string& given, const fs::path& folder, const char* name) {
+  return given.empty() ? folder / name : fs::path(given);
+}
+
+void check_outputs(const DoctorFlags& flags) {
+  flags.files.check({flags.json, flags.html, flags.list});
+  if (flags.out.empty()) return;
+  flags.files.check({(fs::path(flags.out) / "doctor.json").string(),
+                     (fs::path(flags.out) / "doctor.html").string()});
 }
 
 void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
-  const fs::path json = output_path(flags.json, flags.out, "doctor.json");
-  const fs::path html = output_path(flags.html, flags.out, "doctor.html");
+  const fs::path folder = flags.out.empty() ? own_folder(flags) : fs::path(flags.out);
+  const fs::path json = output_path(flags.json, folder, "doctor.json");
+  const fs::path html = output_path(flags.html, folder, "doctor.html");
+  if (flags.json.empty() || flags.html.empty()) {
+    std::error_code error;
+    fs::create_directories(folder, error);  // where that fails, writing the file says why
+  }
   write_text(json, doctor_json(diagnosis), "findings");
   const DoctorPage page =
       make_doctor_page(diagnosis, flags.options.limits, json.filename().string());
@@ -160,6 +178,7 @@ Diagnosis diagnose_with_progress(const DoctorFlags& flags) {
 }
 
 void run(const DoctorFlags& flags) {
+  check_outputs(flags);
   const Diagnosis diagnosis = diagnose_with_progress(flags);
   print_summary(diagnosis);
   write_outputs(diagnosis, flags);
@@ -167,12 +186,15 @@ void run(const DoctorFlags& flags) {
 }
 
 void add_output_flags(const Command& command, DoctorFlags& flags) {
-  command.add_option("--out", flags.out, "folder for doctor.json and doctor.html");
+  command.add_option(
+      "--out", flags.out,
+      "folder for doctor.json and doctor.html; not given: doctor-NAME, of the folder examined");
   command.add_option("--json", flags.json, "file for all findings, instead of doctor.json");
   command.add_option("--html", flags.html, "file for the page, instead of doctor.html");
   command.add_option("--write-list", flags.list,
                      "write a list of the pictures to train on: those of train without error "
                      "findings, one of each set of duplicates");
+  flags.files.add_to(command);
   command
       .add_option("--fail-on", flags.fail_on,
                   "least severity that makes the exit code 1: error, warning, note or never")
@@ -200,7 +222,7 @@ void add_check_flags(const Command& command, DoctorOptions& options) {
 
 void add_doctor_command(const Command& parent) {
   const Command command = parent.add_command(
-      "doctor", "Look for damaged, odd, doubled and mislabelled pictures in a folder");
+      "doctor", "Check a dataset for corrupt, unusual, duplicate and mislabelled images");
   auto flags = std::make_shared<DoctorFlags>();
   flags->options.workers = default_workers(cpu_budget());
   command

@@ -3,6 +3,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/model_flags.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/cli/progress.h"
 #include "stoker/cli/top_losses.h"
 #include "stoker/core/error.h"
@@ -19,6 +20,7 @@ struct EvalFlags {
   std::string picture, top_losses;
   std::size_t top_losses_count = 16;
   bool json = false;
+  OutputFiles files;
 };
 
 void print_json(const ModelAndData& opened, const MetricsResult& result) {
@@ -68,6 +70,7 @@ void print_text(const ModelAndData& opened, const MetricsResult& result) {
 }
 
 void run(const EvalFlags& flags) {
+  flags.files.check({flags.picture, flags.top_losses});
   const ModelAndData opened = open_model_and_data(flags.model);
   Progress progress("eval", opened.source->size());
   std::uint64_t done = 0;
@@ -104,8 +107,7 @@ void run(const EvalFlags& flags) {
 }  // namespace
 
 void add_eval_command(const Command& parent) {
-  const Command command =
-      parent.add_command("eval", "How well a trained model does on labelled data");
+  const Command command = parent.add_command("eval", "Evaluate a model on labelled data");
   auto flags = std::make_shared<EvalFlags>();
   flags->model.add_to(command);
   command.add_option("--topk", flags->model.evaluate.top_k, "k of the top-k accuracy")
@@ -116,6 +118,7 @@ void add_eval_command(const Command& parent) {
                      "where it looked (Grad-CAM)");
   command.add_option("--top-losses-count", flags->top_losses_count, "how many of them")
       .between(1, 1000);
+  flags->files.add_to(command);
   command.add_flag("--json", flags->json, "print one JSON object; shares are in [0, 1]");
   command.on_run([flags] { run(*flags); });
 }

@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/cli/published_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/io/torch_file.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/onnx/onnx_export.h"
+#include "stoker/run/weights_path.h"
 
 namespace stoker {
 namespace {
@@ -20,6 +22,7 @@ struct ExportFlags {
   std::string weights, out;
   std::string format;  // empty: as the ending of `out` says
   PublishedFlags published;
+  OutputFiles files;
 };
 
 std::string format_of(const ExportFlags& flags) {
@@ -54,8 +57,10 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
   }
 }
 
-void run(const ExportFlags& flags) {
+void run(ExportFlags flags) {
   const std::string format = format_of(flags);
+  flags.files.check({flags.out});
+  flags.weights = weights_path(flags.weights);
   write_weights(flags, format);
   std::error_code no_size;  // of a device
   const auto bytes = std::filesystem::file_size(flags.out, no_size);
@@ -68,11 +73,11 @@ void run(const ExportFlags& flags) {
 
 void add_export_command(const Command& parent) {
   const Command command =
-      parent.add_command("export", "Write weights as ONNX, for PyTorch, or as safetensors");
+      parent.add_command("export", "Export weights as ONNX, PyTorch or safetensors");
   auto flags = std::make_shared<ExportFlags>();
   command
       .add_option("weights,--weights", flags->weights,
-                  "model file of a run, or any state_dict (.safetensors, .pth, .pt)")
+                  "a run's folder, a model file, or any state_dict (.safetensors, .pth, .pt)")
       .required();
   command.add_option("-o,--out", flags->out, "file to write").required();
   command
@@ -82,6 +87,7 @@ void add_export_command(const Command& parent) {
                   "--out decides")
       .one_of({"onnx", "pth", "safetensors"});
   flags->published.add_to(command);
+  flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });
 }
 

@@ -10,6 +10,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/filter_picture.h"
 #include "stoker/cli/option_text.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
 #include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
@@ -29,6 +30,7 @@ struct FilterFlags {
   std::string device = "auto";
   bool all = false;
   bool json = false;
+  OutputFiles files;
 };
 
 // The decoder does not know the path.
@@ -101,6 +103,7 @@ void run(const FilterFlags& flags) {
   }
   // Before the image: a mistake in the words costs nothing.
   const FilterText filter = filter_of(flags);
+  flags.files.check({flags.output});
   const Image grey = read_grey(flags.image);
   const cuda::FoundGpu device = cuda::choose_gpu(flags.device);
   const std::string name = std::filesystem::path(flags.image).filename().string();
@@ -122,8 +125,7 @@ std::string filter_names() {
 }  // namespace
 
 void add_filter_command(const Command& parent) {
-  const Command command =
-      parent.add_command("filter", "Write an image of a photograph's edges, or of any kernel");
+  const Command command = parent.add_command("filter", "Filter an image: edges, or any kernel");
   auto flags = std::make_shared<FilterFlags>();
   command.add_option("image", flags->image, "a JPEG, PNG or WebP file").required();
   command.add_option("--sobel", flags->sobel,
@@ -135,6 +137,7 @@ void add_filter_command(const Command& parent) {
   command.add_flag("--all", flags->all, "the image and the documents' five filters side by side");
   command.add_option("--device", flags->device, "where to compute").one_of({"auto", "cpu", "cuda"});
   command.add_option("-o,--out", flags->output, "the PNG file to write");
+  flags->files.add_to(command);
   command.add_flag("--json", flags->json, "print one JSON object");
   command.on_run([flags] { run(*flags); });
 }

@@ -8,6 +8,7 @@
 #include "stoker/core/error.h"
 #include "stoker/io/compare.h"
 #include "stoker/run/json_text.h"
+#include "stoker/run/weights_path.h"
 
 namespace stoker {
 namespace {
@@ -73,14 +74,15 @@ void print_comparison(const TensorComparison& result, bool as_json) {
 
 void run(const InfoFlags& flags) {
   if (!flags.compare.empty()) {
-    const SafetensorsFile a(flags.compare.at(0)), b(flags.compare.at(1));
+    const SafetensorsFile a(weights_path(flags.compare.at(0)));
+    const SafetensorsFile b(weights_path(flags.compare.at(1)));
     print_comparison(compare_tensors(a, b), flags.json);
     return;
   }
   if (flags.file.empty()) {
     throw Error({.what = "nothing to look at", .expected = "a FILE, or --compare A B"});
   }
-  const SafetensorsFile file(flags.file);
+  const SafetensorsFile file(weights_path(flags.file));
   if (flags.json) {
     describe_json(file);
   } else {
@@ -91,10 +93,9 @@ void run(const InfoFlags& flags) {
 }  // namespace
 
 void add_info_command(const Command& parent) {
-  const Command command =
-      parent.add_command("info", "What a safetensors file holds, or how far two are apart");
+  const Command command = parent.add_command("info", "Inspect or compare weights");
   auto flags = std::make_shared<InfoFlags>();
-  command.add_option("file", flags->file, "weights or a checkpoint");
+  command.add_option("file", flags->file, "weights, a checkpoint or a run's folder");
   command
       .add_option("--compare", flags->compare,
                   "two files: the largest difference of a tensor's values, relative to its "

@@ -92,8 +92,7 @@ void print_json() {
 }  // namespace
 
 void add_ops_command(const Command& parent) {
-  const Command command =
-      parent.add_command("ops", "List the augmentations and presets with their ranges");
+  const Command command = parent.add_command("ops", "List augmentation operations and presets");
   auto format = std::make_shared<std::string>("text");
   command.add_option("--format", *format, "text, markdown or json")
       .one_of({"text", "markdown", "json"});

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
 #include "stoker/core/metric_list.h"
 #include "stoker/core/suggest.h"
@@ -25,6 +26,7 @@ struct PlotFlags {
   std::vector<std::string> y = {column_name::kValTop1};
   std::string title, output = "plot.png";
   bool log2 = false;
+  OutputFiles outputs;
 };
 
 struct Table {
@@ -62,6 +64,7 @@ std::string series_name(const Table& table, const std::string& y, const PlotFlag
 }
 
 void run(const PlotFlags& flags) {
+  flags.outputs.check({flags.output});
   std::vector<PlotSeries> series;
   for (std::size_t i = 0; i < flags.files.size(); ++i) {
     Table table = read_table(flags.files[i]);
@@ -84,7 +87,7 @@ void run(const PlotFlags& flags) {
 }  // namespace
 
 void add_plot_command(const Command& parent) {
-  const Command command = parent.add_command("plot", "Draw columns of CSV files, such as of runs");
+  const Command command = parent.add_command("plot", "Plot metrics of runs");
   auto flags = std::make_shared<PlotFlags>();
   command.add_option("files", flags->files, "CSV files, or folders of runs").required();
   command.add_option("--names", flags->names, "what the legend calls them, in the same order");
@@ -93,6 +96,7 @@ void add_plot_command(const Command& parent) {
   command.add_flag("--log2", flags->log2, "powers of two on the x axis, e.g. for workers");
   command.add_option("--title", flags->title, "above the picture");
   command.add_option("-o,--output", flags->output, "the PNG file to write");
+  flags->outputs.add_to(command);
   command.on_run([flags] { run(*flags); });
 }
 

@@ -11,6 +11,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/model_flags.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
@@ -31,6 +32,7 @@ struct PredictFlags {
   std::string where;
   std::string grid;
   bool json = false;
+  OutputFiles files;
 };
 
 RowOptions row_options(const PredictFlags& flags) {
@@ -200,6 +202,7 @@ void run(const PredictFlags& flags) {
     throw Error({.what = "--json prints a summary where the rows would be",
                  .hint = "Name a file for the rows: --out FILE."});
   }
+  flags.files.check({flags.out, flags.grid});
   const ModelAndData opened = open_model_and_data(flags.model);
   const Outcome outcome =
       flags.out == "-" ? write_to_screen(opened, flags) : write_to_file(opened, flags);
@@ -220,8 +223,7 @@ void add_submission_flags(const Command& command, PredictFlags& flags) {
 }  // namespace
 
 void add_predict_command(const Command& parent) {
-  const Command command =
-      parent.add_command("predict", "Probabilities of every class for each sample");
+  const Command command = parent.add_command("predict", "Classify images");
   auto flags = std::make_shared<PredictFlags>();
   flags->model.needs_labels = false;
   flags->model.add_to(command);
@@ -238,6 +240,7 @@ void add_predict_command(const Command& parent) {
                      "only predictions like p<0.6 (the doubtful ones), p>=0.9, class=NAME");
   command.add_option("--grid", flags->grid,
                      "write a PNG file with the first 64 of them, class and confidence below");
+  flags->files.add_to(command);
   command.add_flag("--json", flags->json,
                    "print counts and the time of prediction as one JSON object");
   command.on_run([flags] { run(*flags); });

@@ -7,10 +7,12 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/data_flags.h"
+#include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
 #include "stoker/data/order/sampler.h"
 #include "stoker/image/png.h"
 #include "stoker/report/contact_sheet.h"
+#include "stoker/run/run_input.h"
 
 namespace stoker {
 namespace {
@@ -20,13 +22,15 @@ struct PreviewFlags {
   int count = 10;
   int versions = 8;
   std::string output = "preview.png";
+  OutputFiles files;
 };
 
 // Samples in the seed's order, sorted by class: as many of each class as of the others, as far as
 // that goes.
-std::vector<std::uint64_t> choose_samples(const Source& source, const PreviewFlags& flags) {
-  auto order = EpochOrder(source, flags.data.seed, true).reader();
-  const std::uint64_t wanted = std::min<std::uint64_t>(flags.count, source.size());
+std::vector<std::uint64_t> choose_samples(const Source& source, std::uint64_t seed, int count) {
+  auto order = EpochOrder(source, seed, true).reader();
+  const std::uint64_t wanted =
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(count), source.size());
   std::vector<std::vector<std::uint64_t>> by_class(
       std::max<std::size_t>(1, source.class_names().size()));
   SampleBuffer buffer;
@@ -70,15 +74,15 @@ Image original(const Source& source, const Policy& policy, std::uint64_t index) 
 }
 
 ContactRow make_row(const Source& source, const Policy& policy, std::uint64_t index,
-                    const PreviewFlags& flags) {
+                    std::uint64_t seed, int versions) {
   SampleBuffer buffer;
   const std::int64_t label = source.label(index, buffer).value();
   ContactRow row{.label = label < 0 ? "" : source.class_names().at(static_cast<std::size_t>(label)),
                  .images = {original(source, policy, index)}};
   // Version v is what training would see in epoch v.
-  for (int version = 0; version < flags.versions; ++version) {
+  for (int version = 0; version < versions; ++version) {
     const SampleKey key{
-        .seed = flags.data.seed, .epoch = static_cast<std::uint32_t>(version), .sample = index};
+        .seed = seed, .epoch = static_cast<std::uint32_t>(version), .sample = index};
     const Sample sample =
         source.read_framed(index, {.framing = policy.framing(), .key = key}, buffer).value();
     row.images.push_back(policy.apply(sample.image, key));
@@ -86,15 +90,52 @@ ContactRow make_row(const Source& source, const Policy& policy, std::uint64_t in
   return row;
 }
 
-void run(const PreviewFlags& flags) {
-  const auto source = flags.data.open();
-  const Policy policy = flags.data.parse_policy();
-  std::vector<ContactRow> rows;
-  for (const std::uint64_t index : choose_samples(*source, flags)) {
-    rows.push_back(make_row(*source, policy, index, flags));
+struct PreviewInput {
+  std::shared_ptr<const Source> source;
+  Policy policy;
+  std::uint64_t seed = 0;
+  std::string title;
+};
+
+bool differ_in_size(const Source& source) {
+  try {
+    static_cast<void>(source.shape());
+    return false;
+  } catch (const Error&) {
+    return true;
   }
-  const std::string title = fmt::format("{} ({}), {}", flags.data.data, flags.data.split,
-                                        policy.text().empty() ? "none" : policy.text());
+}
+
+// Of a run: what it trained on, with its augmentation. Else what the flags say.
+PreviewInput open_input(const PreviewFlags& flags) {
+  const DataFlags& data = flags.data;
+  if (is_run_folder(data.data)) {
+    RunInput run = open_run_input(data.data);
+    return {.source = std::move(run.train),
+            .policy = Policy::parse(data.policy == "auto" ? run.policy : data.policy),
+            .seed = run.seed,
+            .title = fmt::format("{} of {}", run.data, data.data)};
+  }
+  PreviewInput input{.source = data.open(),
+                     .policy = {},
+                     .seed = data.seed,
+                     .title = fmt::format("{} ({})", data.data, data.split)};
+  const std::string fitting = differ_in_size(*input.source) ? "imagenet-train" : "shift(-2,2)";
+  input.policy = Policy::parse(data.policy == "auto" ? fitting : data.policy);
+  return input;
+}
+
+void run(const PreviewFlags& flags) {
+  flags.files.check({flags.output});
+  const PreviewInput input = open_input(flags);
+  const std::shared_ptr<const Source>& source = input.source;
+  const Policy& policy = input.policy;
+  std::vector<ContactRow> rows;
+  for (const std::uint64_t index : choose_samples(*source, input.seed, flags.count)) {
+    rows.push_back(make_row(*source, policy, index, input.seed, flags.versions));
+  }
+  const std::string title =
+      fmt::format("{}, {}", input.title, policy.text().empty() ? "none" : policy.text());
   write_png(flags.output, contact_sheet(rows, {.title = title}).view());
   fmt::print("{}: {} samples, {} versions each, of {} in {}\n", flags.output, rows.size(),
              flags.versions, source->size(), flags.data.data);
@@ -104,13 +145,14 @@ void run(const PreviewFlags& flags) {
 
 void add_preview_command(const Command& parent) {
   const Command command =
-      parent.add_command("preview", "Write a picture of originals beside their augmented versions");
+      parent.add_command("preview", "Show images beside their augmented versions");
   auto flags = std::make_shared<PreviewFlags>();
-  flags->data.policy = "mnist";
+  flags->data.policy = "auto";  // that of a run; else as `train` chooses
   flags->data.add_to(command);
   command.add_option("-n,--count", flags->count, "how many samples (rows)").between(1, 1000);
   command.add_option("--versions", flags->versions, "augmented versions of each").between(1, 100);
   command.add_option("-o,--output", flags->output, "the PNG file to write");
+  flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });
 }
 

@@ -88,8 +88,7 @@ void print_json(const std::vector<Setting>& settings) {
 }  // namespace
 
 void add_settings_command(const Command& parent) {
-  const Command command =
-      parent.add_command("settings", "List the settings of a training run with their defaults");
+  const Command command = parent.add_command("settings", "List the settings of a training run");
   auto format = std::make_shared<std::string>("text");
   command.add_option("--format", *format, "text, markdown or json")
       .one_of({"text", "markdown", "json"});

@@ -52,8 +52,8 @@ void run(WriteFlags flags) {
 }  // namespace
 
 void add_shard_command(const Command& parent) {
-  const Command command = parent.add_command(
-      "shard", "Write data as tar shards with an index, on a disk or an object store");
+  const Command command =
+      parent.add_command("shard", "Write a dataset as tar shards, to a disk or an object store");
   auto flags = std::make_shared<WriteFlags>();
   command.add_option("data", flags->data, data_help()).required();
   command.add_option("--out", flags->out, "a folder, or s3://bucket/prefix").required();

@@ -217,7 +217,7 @@ void run(const SplitFlags& flags) {
 
 void add_split_command(const Command& parent) {
   const Command command =
-      parent.add_command("split", "Divide pictures into training and validation");
+      parent.add_command("split", "Split a dataset into training and validation");
   auto flags = std::make_shared<SplitFlags>();
   command.add_option("data", flags->data, "a folder with a folder for each class, or a list")
       .required();

@@ -53,7 +53,7 @@ SweepPlan settle_plan(const SweepFlags& flags) {
   throw Error({.what = "there is another sweep already",
                .path = path.string(),
                .expected = "the same flags, or none",
-               .hint = "Choose another --output, or go on with it without flags"});
+               .hint = "Choose another --output, or resume it without flags"});
 }
 
 std::string quoted_field(const std::string& text) {
@@ -127,7 +127,7 @@ void run(const SweepFlags& flags) {
 
 void add_sweep_command(const Command& parent) {
   const Command command =
-      parent.add_command("sweep", "Train every combination of some flags, and compare the runs");
+      parent.add_command("sweep", "Train every combination of some settings and compare the runs");
   auto flags = std::make_shared<SweepFlags>();
   command.add_option("--vary", flags->vary, "FLAG=VALUE,VALUE of `stoker train`; may be repeated")
       .repeatable()
@@ -146,7 +146,7 @@ void add_sweep_command(const Command& parent) {
       "Examples:\n"
       "  stoker sweep --vary workers=1,2,4,8 --vary aa=none,mnist --repeat 3 --output runs/r10 \\\n"
       "    -- --data fashion-mnist --model mlp:784,128,10 --epochs 15\n"
-      "  stoker sweep --output runs/r10        go on with it, or compare its runs again");
+      "  stoker sweep --output runs/r10        resume it, or compare its runs again");
   command.on_run([flags] { run(*flags); });
 }
 

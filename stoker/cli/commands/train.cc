@@ -63,7 +63,7 @@ void run(const RunRequest& request) {
 }  // namespace
 
 void add_train_command(const Command& parent) {
-  const Command command = parent.add_command("train", "Train a model, or go on with a run");
+  const Command command = parent.add_command("train", "Train a model or resume a run");
   auto settings = std::make_shared<RunSettings>();
   add_settings(command, settings_of(*settings));
   command.on_run([settings, command] {

@@ -1,0 +1,42 @@
+#include "stoker/nn/networks/weights_architecture.h"
+
+#include <algorithm>
+#include <array>
+
+#include "stoker/core/error.h"
+#include "stoker/io/weights_file.h"
+#include "stoker/nn/model_file.h"
+
+namespace stoker {
+namespace {
+
+struct Sign {
+  const char* tensor;  // that only this network and those above it in the list have
+  const char* architecture;
+};
+constexpr std::array<Sign, 5> kSigns = {{{"layer3.22.conv3.weight", "resnet101"},
+                                         {"layer3.5.conv3.weight", "resnet50"},
+                                         {"layer3.5.conv2.weight", "resnet34"},
+                                         {"layer4.1.conv2.weight", "resnet18"},
+                                         {"features.17.conv.3.weight", "mobilenet_v2"}}};
+
+}  // namespace
+
+std::string architecture_of_weights(const std::filesystem::path& path) {
+  const WeightsFile file(path);
+  const auto own = file.metadata().find(kArchitectureKey);
+  if (own != file.metadata().end()) return own->second;
+  for (const Sign& sign : kSigns) {
+    if (std::ranges::find(file.tensors(), sign.tensor, &TensorView::name) != file.tensors().end()) {
+      return sign.architecture;
+    }
+  }
+  throw Error({.what = "the weights do not tell which network they are of",
+               .path = path.string(),
+               .expected = "weights of resnet18, 34, 50 or 101 or of mobilenet_v2, or a model file "
+                           "of `stoker train`",
+               .found = "tensors with other names",
+               .hint = "Name the network: `model`"});
+}
+
+}  // namespace stoker

@@ -1,0 +1,125 @@
+#include "stoker/run/choose_settings.h"
+
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/nn/networks/weights_architecture.h"
+#include "stoker/run/recipes.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kSmallSide = 64;     // up to here a small network sees all of an image
+constexpr int kDefaultSize = 224;  // of photographs, as published weights were trained
+
+// Nothing where the images differ in size.
+std::optional<ImageShape> common_shape(const Source& source) {
+  try {
+    return source.shape();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+struct Choice {
+  std::string model, recipe, why;
+};
+
+Choice choose_network(const RunSettings& run, const std::optional<ImageShape>& shape) {
+  if (!run.pretrained.empty()) {
+    return {architecture_of_weights(run.pretrained), "finetune",
+            fmt::format("that of {}", std::filesystem::path(run.pretrained).filename().string())};
+  }
+  const int side = run.image_size > 0 ? static_cast<int>(run.image_size)
+                   : shape            ? std::max(shape->height, shape->width)
+                                      : kDefaultSize;
+  if (side <= kSmallSide) {
+    return {"cnn:small", "small-images", fmt::format("for images of up to {0}x{0}", kSmallSide)};
+  }
+  return {"resnet18", "from-scratch",
+          "for photographs; with `pretrained` weights far fewer images suffice"};
+}
+
+double default_rate(const RunSettings& run) {
+  const bool is_adaptive =
+      run.optimiser.kind == OptimiserKind::kAdam || run.optimiser.kind == OptimiserKind::kAdamW;
+  const bool all_pretrained = !run.pretrained.empty() && !run.freeze.all;
+  if (is_adaptive) return all_pretrained ? 0.0003 : 0.001;
+  return all_pretrained ? 0.01 : 0.1;
+}
+
+void choose_size(RunSettings& run, const std::optional<ImageShape>& shape,
+                 std::vector<std::string>& notes) {
+  const bool has_size = Policy::parse(run.policy).framing() != nullptr;
+  if (run.image_size == 0 && (shape || has_size)) return;
+  if (run.image_size == 0) {
+    run.image_size = kDefaultSize;
+    notes.push_back(fmt::format("image size {}, because the images differ in size", kDefaultSize));
+  }
+  const int size = static_cast<int>(run.image_size);
+  run.policy = policy_of_size(run.policy, size, /*differ=*/!shape);
+  if (run.validation_policy != "auto") {
+    run.validation_policy = policy_of_size(run.validation_policy, size, !shape);
+  }
+}
+
+}  // namespace
+
+std::string policy_of_size(const std::string& policy, int size, bool differ) {
+  const Policy parsed = Policy::parse(policy);
+  const std::string& text = parsed.text();
+  if (parsed.framing() == nullptr) {
+    const std::string first = differ ? fmt::format("random_resized_crop({})", size)
+                                     : fmt::format("resize({0},{0})", size);
+    return text.empty() ? first : first + "," + text;
+  }
+  const std::size_t open = text.find('('), close = text.find(')', open);
+  const std::string name = text.substr(0, open), rest = text.substr(close);
+  const std::string arguments = text.substr(open + 1, close - open - 1);
+  if (name == "resize") return fmt::format("resize({0},{0}{1}", size, rest);
+  if (name == "resize_crop") {
+    const int whole = std::stoi(arguments), part = parsed.framing()->output_height();
+    return fmt::format("resize_crop({},{}{}", size * whole / part, size, rest);
+  }
+  if (name == "random_resized_crop") {
+    const std::size_t comma = arguments.find(',');
+    const std::string others = comma == std::string::npos ? "" : arguments.substr(comma);
+    return fmt::format("random_resized_crop({}{}{}", size, others, rest);
+  }
+  throw Error({.what = "`img_size` does not fit",
+               .expected = "a policy that begins with resize, resize_crop or random_resized_crop",
+               .found = name,
+               .hint = "Give the size in `aa` and `val_aa` instead"});
+}
+
+std::vector<std::string> choose_settings(RunSettings& run, GivenSettings& given,
+                                         const TrainingParts& parts) {
+  std::vector<std::string> notes;
+  const std::optional<ImageShape> shape = common_shape(*parts.train);
+  if (run.model.empty()) {
+    const Choice choice = choose_network(run, shape);
+    run.model = choice.model;
+    notes.push_back(fmt::format("network {}, {}", choice.model, choice.why));
+    if (run.recipe.empty()) {
+      run.recipe = choice.recipe;
+      apply_recipe(settings_of(run), given, run.recipe);
+      notes.push_back(fmt::format("recipe {}: {}", run.recipe, recipe_summary(run.recipe)));
+    }
+  }
+  choose_size(run, shape, notes);
+  if (!given.contains("lr")) {
+    const double rate = default_rate(run);
+    if (rate != run.train.schedule.lr) {
+      run.train.schedule.lr = rate;
+      notes.push_back(fmt::format("learning rate {}, the default for {}{}", rate,
+                                  optimiser_names()[static_cast<std::size_t>(run.optimiser.kind)],
+                                  run.pretrained.empty() ? "" : " and pretrained weights"));
+    }
+  }
+  return notes;
+}
+
+}  // namespace stoker

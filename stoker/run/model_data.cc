@@ -1,0 +1,39 @@
+#include "stoker/run/model_data.h"
+
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+bool has_shape(const Source& source, const ImageShape& shape) {
+  try {
+    return source.shape() == shape;
+  } catch (const Error&) {  // its images differ in size
+    return false;
+  }
+}
+
+}  // namespace
+
+ModelData open_model_data(const ModelCard& card, const ModelDataRequest& request) {
+  const ImageShape wanted = card.input.image;
+  std::optional<Division> division;
+  if (!card.division.empty()) division = parse_division(card.division, request.weights);
+  DataOptions options = request.options;
+  options.pictures.channels = wanted.channels;
+  ModelData opened{.part = open_evaluation_part(request.data, request.split, division, options),
+                   .policy = Policy::parse(card.preprocessing.framing)};
+  const Source& source = *opened.part.source;
+  if (opened.policy.framing() == nullptr && !has_shape(source, wanted)) {
+    opened.policy = Policy::parse(fmt::format("resize({},{})", wanted.height, wanted.width));
+    opened.note =
+        fmt::format("images are resized to {}x{}{}, as the model was trained", wanted.width,
+                    wanted.height, wanted.channels == 1 ? " and converted to grey" : "");
+  }
+  check_image_shape(card, sample_shape(source, opened.policy), request.weights);
+  return opened;
+}
+
+}  // namespace stoker

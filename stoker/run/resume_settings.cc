@@ -1,0 +1,97 @@
+#include "stoker/run/resume_settings.h"
+
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "stoker/core/atomic_file.h"
+#include "stoker/core/error.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In the form in which settings are compared, whatever the spelling was.
+std::string canonical_yaml(const std::string& yaml) {
+  RunSettings settings;
+  GivenSettings given;
+  try {
+    apply_run_settings(settings_of(settings), given, yaml, "checkpoint");
+  } catch (const Error&) {
+    return yaml;  // of another version: the comparison names what differs
+  }
+  return to_yaml(values_of(settings_of(settings),
+                           [&](const Setting& setting) { return given.contains(setting.name); }));
+}
+
+// Another number of epochs than the run was started with: allowed where the rates of the epochs
+// that are done would have been the same.
+void check_new_length(const RunSettings& run, std::uint32_t before) {
+  const ScheduleKind kind = run.train.schedule.sched;
+  if (run.train.feed.epochs == before || !depends_on_length(kind)) return;
+  throw Error({.what = "the number of epochs cannot change",
+               .path = run.resume,
+               .expected = fmt::format("`epochs` {}, on which the {} schedule depends", before,
+                                       to_string(kind)),
+               .found = fmt::format("{}", run.train.feed.epochs),
+               .hint = fmt::format("Start a new run from its weights: `pretrained={}`. Runs with "
+                                   "`sched` constant, step or plateau can be extended",
+                                   run.resume)});
+}
+
+std::string with_epochs(std::string yaml, std::uint32_t epochs) {
+  constexpr std::string_view kName = "\nepochs: ";
+  const std::size_t line = yaml.find(kName);
+  if (line == std::string::npos) return yaml;
+  const std::size_t begin = line + kName.size();
+  return yaml.replace(begin, yaml.find('\n', begin) - begin, fmt::format("{}", epochs));
+}
+
+}  // namespace
+
+bool resolve_resume(RunSettings& run) {
+  if (run.resume != "auto") return false;
+  if (run.experiment.empty()) {
+    throw Error({.what = "`resume` auto does not know which run is meant",
+                 .expected = "`experiment` with the run's name",
+                 .found = "none"});
+  }
+  const bool is_there = RunFolder::is_there(run.output, run.experiment);
+  run.resume = is_there ? (fs::path(run.output) / run.experiment).string() : "";
+  return !is_there;
+}
+
+std::string resumed_settings(const RunFolder& folder) {
+  std::ifstream file(folder.args());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void apply_resumed(RunRequest& request, const std::string& yaml, const std::string& name) {
+  request.settings.validation.note_run_settings(yaml);
+  apply_run_settings(settings_of(request.settings), request.given, yaml, name);
+}
+
+RunFolder open_resumed(RunRequest& request) {
+  RunFolder folder = RunFolder::open(request.settings.output, request.settings.resume);
+  const std::string yaml = resumed_settings(folder), name = folder.args().string();
+  apply_resumed(request, yaml, name);
+  RunRequest before;
+  apply_resumed(before, yaml, name);
+  const std::uint32_t epochs = request.settings.train.feed.epochs;
+  if (epochs != before.settings.train.feed.epochs) {
+    check_new_length(request.settings, before.settings.train.feed.epochs);
+    write_whole_file(folder.args(), with_epochs(yaml, epochs), "run's settings");
+  }
+  return folder;
+}
+
+std::string comparable_yaml(const std::string& yaml, const RunSettings& run) {
+  const std::string text = canonical_yaml(yaml);
+  if (depends_on_length(run.train.schedule.sched)) return text;
+  return with_epochs(text, run.train.feed.epochs);
+}
+
+}  // namespace stoker

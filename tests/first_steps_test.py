@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The first commands of a new user, from an empty folder: what is left out is chosen and told, a run's folder is a model, nothing is
+overwritten. Run by ctest with the program's path as STOKER. Needs Fashion-MNIST (Debian's dataset-fashion-mnist)."""
+
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+STOKER = os.environ["STOKER"]
+FEW = ["--train-samples", "1500", "--epochs", "1", "--no-report"]
+
+
+def png(path, width, height, value):
+    """A colour image: value(x, y) in each channel."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in [value(x, y)] * 3) for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class FirstSteps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.trained = cls.stoker("train", "fashion-mnist", *FEW)
+        cls.run_folder = "runs/fashion-mnist-cnn"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def stoker(cls, *words, code=0):
+        done = subprocess.run([STOKER, *map(str, words)], cwd=cls.path, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == code, f"{words}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        return done
+
+    def test_training_chooses_and_tells(self):
+        self.assertIn("network cnn:small", self.trained.stdout)
+        self.assertIn("recipe small-images", self.trained.stdout)
+        settings = (self.path / self.run_folder / "args.yaml").read_text(encoding="utf-8")
+        self.assertIn("model: \"cnn:", settings)
+        self.assertIn("recipe: \"small-images\"", settings)
+        self.assertIn("opt: adamw", settings)
+
+    def test_a_run_is_a_model(self):
+        png(self.path / "shirt.png", 40, 60, lambda x, y: 200 if 8 < x < 32 else 0)
+        done = self.stoker("predict", "shirt.png", "--weights", self.run_folder)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        self.assertIn("images are resized to 28x28 and converted to grey", done.stderr)
+        evaluated = json.loads(self.stoker("eval", "fashion-mnist", "--weights", self.run_folder, "--json").stdout)
+        self.assertGreater(evaluated["top1"], 0.5)
+        self.assertIn("stoker.architecture", self.stoker("info", self.run_folder).stdout)
+        self.stoker("export", self.run_folder, "--out", "model.onnx")
+        self.assertGreater((self.path / "model.onnx").stat().st_size, 1000)
+
+    def test_nothing_is_overwritten(self):
+        self.stoker("preview", self.run_folder, "-o", "sheet.png")
+        refused = self.stoker("preview", self.run_folder, "-o", "sheet.png", code=1)
+        self.assertIn("sheet.png", refused.stderr)
+        self.assertIn("--force", refused.stderr)
+        self.stoker("preview", self.run_folder, "-o", "sheet.png", "--force")
+        (self.path / "rows.csv").write_text("mine\n", encoding="utf-8")
+        self.stoker("predict", "fashion-mnist", "--weights", self.run_folder, "--out", "rows.csv", code=1)
+        self.assertEqual((self.path / "rows.csv").read_text(encoding="utf-8"), "mine\n")
+
+    def test_preview_shows_what_the_run_trained_on(self):
+        done = self.stoker("preview", self.run_folder, "-o", "trained_on.png")
+        self.assertIn("of 1500 in", done.stdout)
+
+    def test_a_run_is_extended_where_the_schedule_permits(self):
+        flags = ["train", "fashion-mnist", *FEW, "--sched", "constant", "--experiment", "constant"]
+        self.stoker(*flags)
+        finished = self.stoker("train", "--resume", "runs/constant")
+        self.assertIn("the run is finished: 1 of 1 epochs", finished.stdout)
+        self.stoker("train", "--resume", "runs/constant", "--epochs", "2")
+        rows = (self.path / "runs/constant/results.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(rows), 3)
+        self.assertIn("epochs: 2", (self.path / "runs/constant/args.yaml").read_text(encoding="utf-8"))
+        whole = [word if word != "constant" or i < len(flags) - 1 else "whole" for i, word in enumerate(flags)]
+        self.stoker(*whole, "--epochs", "2")
+        same = json.loads(self.stoker("info", "--json", "--compare", "runs/constant", "runs/whole").stdout)
+        self.assertEqual(same["identical"], same["compared"])
+        refused = self.stoker("train", "--resume", self.run_folder, "--epochs", "2", code=1)
+        self.assertIn("cosine", refused.stderr)
+        self.assertIn(f"--pretrained {self.run_folder}", refused.stderr)
+        compared = self.stoker("compare", "runs/constant", "runs/whole")
+        self.assertIn("comparison.html", compared.stdout)
+        self.stoker("compare", "runs/constant", "runs/whole", code=1)
+
+    def test_help(self):
+        self.assertIn("Train image classifiers", self.stoker("help").stdout)
+        self.assertEqual(self.stoker("help", "train").stdout, self.stoker("train", "-h").stdout)
+        self.stoker("help", "nothing", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv, verbosity=2)
