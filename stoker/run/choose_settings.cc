@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/data/sources/common_shape.h"
 #include "stoker/nn/networks/weights_architecture.h"
 #include "stoker/run/recipes.h"
 
@@ -14,15 +15,6 @@ namespace {
 
 constexpr int kSmallSide = 64;     // up to here a small network sees all of an image
 constexpr int kDefaultSize = 224;  // of photographs, as published weights were trained
-
-// Nothing where the images differ in size.
-std::optional<ImageShape> common_shape(const Source& source) {
-  try {
-    return source.shape();
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 struct Choice {
   std::string model, recipe, why;

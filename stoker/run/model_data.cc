@@ -2,20 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/error.h"
+#include "stoker/data/sources/common_shape.h"
 
 namespace stoker {
-namespace {
-
-bool has_shape(const Source& source, const ImageShape& shape) {
-  try {
-    return source.shape() == shape;
-  } catch (const Error&) {  // its images differ in size
-    return false;
-  }
-}
-
-}  // namespace
 
 ModelData open_model_data(const ModelCard& card, const ModelDataRequest& request) {
   const ImageShape wanted = card.input.image;
@@ -26,7 +15,7 @@ ModelData open_model_data(const ModelCard& card, const ModelDataRequest& request
   ModelData opened{.part = open_evaluation_part(request.data, request.split, division, options),
                    .policy = Policy::parse(card.preprocessing.framing)};
   const Source& source = *opened.part.source;
-  if (opened.policy.framing() == nullptr && !has_shape(source, wanted)) {
+  if (opened.policy.framing() == nullptr && common_shape(source) != wanted) {
     opened.policy = Policy::parse(fmt::format("resize({},{})", wanted.height, wanted.width));
     opened.note =
         fmt::format("images are resized to {}x{}{}, as the model was trained", wanted.width,

@@ -10,6 +10,7 @@
 #include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
 #include "stoker/data/order/sampler.h"
+#include "stoker/data/sources/common_shape.h"
 #include "stoker/image/png.h"
 #include "stoker/report/contact_sheet.h"
 #include "stoker/run/run_input.h"
@@ -97,15 +98,6 @@ struct PreviewInput {
   std::string title;
 };
 
-bool differ_in_size(const Source& source) {
-  try {
-    static_cast<void>(source.shape());
-    return false;
-  } catch (const Error&) {
-    return true;
-  }
-}
-
 // Of a run: what it trained on, with its augmentation. Else what the flags say.
 PreviewInput open_input(const PreviewFlags& flags) {
   const DataFlags& data = flags.data;
@@ -120,7 +112,7 @@ PreviewInput open_input(const PreviewFlags& flags) {
                      .policy = {},
                      .seed = data.seed,
                      .title = fmt::format("{} ({})", data.data, data.split)};
-  const std::string fitting = differ_in_size(*input.source) ? "imagenet-train" : "shift(-2,2)";
+  const std::string fitting = common_shape(*input.source) ? "shift(-2,2)" : "imagenet-train";
   input.policy = Policy::parse(data.policy == "auto" ? fitting : data.policy);
   return input;
 }
