@@ -187,6 +187,8 @@ void take_all_memory() {
   for (std::vector<std::vector<char>> taken;;) taken.emplace_back(std::size_t{16} << 20, 'x');
 }
 
+constexpr const char* kWantOfMemory = kSanitized ? "" : "out of memory: it takes more than 256 MB";
+
 const Misdeed kMisdeeds[] = {
     {"Crashes", [] { std::raise(SIGSEGV); }, "killed by signal 11 (SIGSEGV)"},
     {"Aborts", [] { std::abort(); }, "killed by signal 6 (SIGABRT)"},
@@ -196,8 +198,7 @@ const Misdeed kMisdeeds[] = {
        }
      },
      "took longer than 1 s"},
-    {"TakesAllMemory", take_all_memory,
-     kSanitized ? "" : "out of memory: it takes more than 256 MB"},
+    {"TakesAllMemory", take_all_memory, kWantOfMemory},
     {"OpensAFile", [] { static_cast<void>(::open("/etc/hostname", O_RDONLY)); },
      "killed by signal 31 (SIGSYS): system call not allowed"},
     {"OpensASocket", [] { static_cast<void>(::socket(AF_INET, SOCK_STREAM, 0)); }, "SIGSYS"},
@@ -258,6 +259,35 @@ TEST_P(IsolatedMisdeed, StopsTheRunWithItsNameAndReason) {
 
 INSTANTIATE_TEST_SUITE_P(, IsolatedMisdeed, testing::ValuesIn(kMisdeeds),
                          [](const auto& misdeed) { return misdeed.param.name; });
+
+// glibc's allocator has an arena for each thread that was alive at once, and takes other ways with
+// each number of them when memory runs out.
+TEST(IsolatedWorkers, TellWantOfMemoryAfterAnyNumberOfThreads) {
+  for (int threads = 7; threads <= 10; ++threads) {
+    run_all(std::make_shared<MadeUpSource>(40), "none", {.workers = threads, .batch_size = 4});
+    FeedOptions options = limited(kLong);
+    options.on_error = OnError::kSkip;
+    Feed feed(std::make_shared<HostileSource>(take_all_memory, std::vector<std::uint64_t>{3}),
+              Policy(), options);
+    record(feed);
+    ASSERT_EQ(feed.faults().size(), 1U);
+    EXPECT_THAT(feed.faults()[0].reason, testing::HasSubstr(kWantOfMemory)) << threads;
+  }
+}
+
+// A feed made outside the main thread: its workers allocate where that thread did.
+TEST(IsolatedWorkers, MayFreeMuchMemory) {
+  const auto take_and_free = [] {
+    std::vector<std::vector<char>> taken;
+    for (int i = 0; i < 200; ++i) taken.emplace_back(100'000, 'x');
+  };
+  const auto source =
+      std::make_shared<HostileSource>(take_and_free, std::vector<std::uint64_t>{3, 17});
+  std::thread([&] {
+    Feed feed(source, Policy(), limited(kLong));
+    EXPECT_EQ(record(feed).labels.size(), 40U);
+  }).join();
+}
 
 // ---- Nothing is left behind ----
 

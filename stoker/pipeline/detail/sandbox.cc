@@ -8,6 +8,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -56,6 +57,19 @@ void offer_to_the_oom_killer() {
   std::fclose(file);
 }
 
+// glibc's allocator reads two files when it first needs them, which the filter would punish: the
+// CPUs in /sys before it makes another arena, and the system's overcommit policy before it makes an
+// arena smaller. With a fixed number of arenas, and none that reaches the size to be trimmed (64 MB
+// is all that fits into one of a thread), it needs neither. The two sizes are those that it would
+// adjust itself to after the first large images.
+void keep_allocator_from_files() {
+  constexpr int kMmapThreshold = 32 << 20, kTrimThreshold = 64 << 20;
+  if (mallopt(M_ARENA_MAX, 1) != 1 || mallopt(M_MMAP_THRESHOLD, kMmapThreshold) != 1 ||
+      mallopt(M_TRIM_THRESHOLD, kTrimThreshold) != 1) {
+    fail("settings of the allocator", EINVAL);
+  }
+}
+
 void set_limits(std::size_t memory_bytes) {
   set_limit(RLIMIT_AS, mapped_bytes() + memory_bytes, "memory");
   set_limit(RLIMIT_FSIZE, 0, "size of files");
@@ -99,8 +113,7 @@ void filter_system_calls() {
     filter.allow(call);
   }
   // Memory, none of it executable.
-  for (const int call : {SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-                         SCMP_SYS(sched_getaffinity)}) {  // the allocator asks before it gives up
+  for (const int call : {SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise)}) {
     filter.allow(call);
   }
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)}) {
@@ -137,6 +150,7 @@ const char* what_it_means(int signal) {
 
 void lock_down(std::size_t memory_bytes) {
   offer_to_the_oom_killer();
+  keep_allocator_from_files();
   set_limits(memory_bytes);
   // No other process of this user may look into this one.
   if (prctl(PR_SET_DUMPABLE, 0) != 0) fail("PR_SET_DUMPABLE", errno);
