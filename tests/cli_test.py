@@ -268,7 +268,7 @@ class Split(unittest.TestCase):
         data = self.out.parent / "data"
         shutil.copytree(PLATES / "train", data)
         shutil.copy(data / "dirty" / "0000.jpg", data / "dirty" / "0001.jpg")
-        self.assertIn("1 pictures went with their exact duplicates", self.split(data=data))
+        self.assertIn("1 images went with their exact duplicates", self.split(data=data))
         names = [f.name for f in self.read("val.txt")["dirty"]]
         self.assertEqual(names, ["0000.jpg", "0001.jpg", "0006.jpg", "0012.jpg", "0018.jpg"])
         self.split("--group", "/000([0-9])", "--fraction", "0.3", data=data)
@@ -280,7 +280,7 @@ class Split(unittest.TestCase):
         data = self.out.parent / "data"
         shutil.copytree(PLATES / "train", data)
         (data / "cleaned" / "Thumbs.db").write_bytes(b"x")
-        self.assertIn("left out: cleaned/Thumbs.db, junk", self.split(data=data))
+        self.assertIn("ignored: cleaned/Thumbs.db, junk", self.split(data=data))
         again = self.split(data=self.out / "train.txt")
         self.assertRegex(again, r"all +26 +6")
 

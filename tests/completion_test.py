@@ -41,6 +41,9 @@ class Completion(unittest.TestCase):
     def test_values(self):
         self.assertEqual(completions("train", "--features", "ca"), ["cached"])
         self.assertEqual(completions("report", "--format", ""), ["html", "md"])
+        self.assertIn("resnet18", completions("train", "--model", "res"))
+        self.assertEqual(completions("train", "--recipe", "fine"), ["finetune"])
+        self.assertIn("rotate", completions("preview", "--aa", "rot"))
 
     def test_files_are_left_to_the_shell(self):
         self.assertEqual(completions("report", "ru"), [])

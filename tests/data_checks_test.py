@@ -46,7 +46,7 @@ class BeforeTraining(Case):
         for words in ("left out   5 files: ", "1 unsupported image (.tif)", "1 image without its extension (a JPEG image, no extension)",
                       "1 junk (Thumbs.db)", "left out   1 file: 1 not a picture (.txt)"):
             self.assertIn(words, done.stdout)
-        self.assertIn("left out   5 files", (self.data / "runs" / "skipped" / "log.txt").read_text(encoding="utf-8"))
+        self.assertIn("ignored    5 files", (self.data / "runs" / "skipped" / "log.txt").read_text(encoding="utf-8"))
         # The word of the start holds for the continuation.
         again = subprocess.run([STOKER, "train", "--resume", str(self.data / "runs" / "skipped")], capture_output=True, text=True,
                                timeout=120, check=False)
@@ -56,7 +56,7 @@ class BeforeTraining(Case):
         (self.data / "train" / "ant" / "readme.md").write_text("notes", encoding="utf-8")
         done = self.train()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("left out   1 file: 1 not a picture (.md)", done.stdout)
+        self.assertIn("ignored    1 file: 1 not an image (.md)", done.stdout)
 
     def test_twelve_bits_in_sixteen_are_a_warning(self):
         bright = self.train("--experiment", "bright")

@@ -120,7 +120,7 @@ class FaultCase(Case):
             seconds = time.monotonic() - begin
             self.assertEqual(code, 1, ranks.report())
             self.assertRegex(rank.stderr, rf"stoker: rank {rank.number} \(.*\) lost the other ranks in: ")
-            self.assertRegex(rank.stderr, rf"found rank {culprit} \([^)]*\) ")
+            self.assertRegex(rank.stderr, rf"got rank {culprit} \([^)]*\) ")
             self.assertLess(seconds, limit, ranks.report())
             print(f"rank {rank.number} noticed after {seconds:.2f} s: {rank.stderr.strip()[:300]}")
 
@@ -151,7 +151,7 @@ class Faults(FaultCase):
     def test_other_settings_on_one_rank(self):
         with self.start("settings", 3, extra=lambda rank: ["--lr", "0.3"] if rank == 1 else []) as ranks:
             self.assertEqual(ranks.wait(30), [1, 1, 1])
-            self.assertIn('was started with other settings: expected "lr: 0.05", as rank 0 has it, found "lr: 0.3"', ranks[1].stderr)
+            self.assertIn('was started with other settings. Expected "lr: 0.05", as rank 0 has it, got "lr: 0.3"', ranks[1].stderr)
             self.assertIn("was started with other settings", ranks[2].stderr)
 
     def test_a_rank_that_never_comes(self):

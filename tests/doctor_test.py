@@ -212,7 +212,7 @@ def plant_class_mistakes(folder):
     folder.path("val/rare").mkdir()
     folder.expect("empty_class", "val/rare")
     folder.copy("train/forgotten.jpg")
-    folder.expect("stray_picture", "train/forgotten.jpg")
+    folder.expect("stray_image", "train/forgotten.jpg")
     for name in ("train/bird/Thumbs.db", "train/.DS_Store", "val/fish/labels.txt"):
         folder.write(name, b"junk")
         folder.expect("ignored", name)
@@ -258,8 +258,8 @@ class Healthy(WithPhotos):
         self.assertEqual(report["findings"], [], done.stdout)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("0 errors, 0 warnings, 0 notes", done.stdout)
-        self.assertEqual(report["pictures"], 80)
-        self.assertEqual([part["pictures"] for part in report["parts"]], [48, 16, 16])
+        self.assertEqual(report["images"], 80)
+        self.assertEqual([part["images"] for part in report["parts"]], [48, 16, 16])
 
     def test_the_clean_list_is_all_of_train(self):
         self.examine("--write-list", self.root / "clean.tsv")

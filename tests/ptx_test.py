@@ -51,7 +51,7 @@ def refused(action, expected):
     try:
         action()
     except PtxError as error:
-        assert expected in str(error), f"expected {expected!r}, got {error}"
+        assert expected in str(error), f"Expected {expected!r}, got {error}"
         return
     raise AssertionError(f"was not refused: {expected}")
 

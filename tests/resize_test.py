@@ -163,7 +163,7 @@ class BesidePillow(unittest.TestCase):
                 job.expected()
             done = subprocess.run([CAT], input=job.bytes_for("auto"), capture_output=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(b"expected edges in order", done.stderr)
+            self.assertIn(b"Expected edges in order", done.stderr)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ class Remote(Case):
                 self.assertTrue(proxy.injected, kind)
 
     def test_a_store_that_stays_down_ends_the_run(self):
-        for only, words in (("", "cannot use the store"), (".tar", "cannot make sample")):
+        for only, words in (("", "cannot use the store"), (".tar", "cannot read sample")):
             with FaultProxy(self.s3.url, ["down"], only=only) as proxy:
                 start = time.monotonic()
                 text = run("bench", "feed", "--data", "s3://bucket/some/flowers", *SMALL, "--store-tries", 4, *cache_of("c-down"),

@@ -395,8 +395,8 @@ class Hostile(Case):
         yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n}X\x08\x00\x00\x00__call__" + call + b"sb.", "refused: posix"
         yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n}b.", "refused: a state for a function or class"
         # reduce chains: what one call returns is called
-        yield b"\x80\x02ccollections\nOrderedDict\n)R)R.", "expected a function to call"
-        yield b"\x80\x02ctorch\nSize\n)R" + text + b"\x85R.", "expected a function to call"
+        yield b"\x80\x02ccollections\nOrderedDict\n)R)R.", "Expected a function to call"
+        yield b"\x80\x02ctorch\nSize\n)R" + text + b"\x85R.", "Expected a function to call"
         yield b"\x80\x02\x82\x01.", "refused: opcode EXT1"
         yield b"\x80\x02Pos.system\n.", "refused: opcode PERSID"
         yield pickle.dumps(Reduce(os.system, self.touch), 2), "refused: posix.system"

@@ -70,7 +70,7 @@ OperationSchema colour_jitter_schema() {
           .parameters = {reach("brightness", "x means a factor from max(0, 1 - x) to 1 + x", 10),
                          reach("contrast", "the same of the contrast", 10),
                          reach("saturation", "the same of the saturation", 10),
-                         reach("hue", "largest turn as a share of the colour circle", 0.5),
+                         reach("hue", "largest turn as a fraction of the colour circle", 0.5),
                          probability_parameter()},
           .example = "colour_jitter(0.4,0.4,0.4,0.1,0.8)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {

@@ -116,8 +116,8 @@ OperationSchema erase_schema() {
       .summary = "covers a random box (bytes, before they are normalised)",
       .parameters =
           {probability_parameter(0.5),
-           with_default("area_low", "smallest share of the image's area", 0, 1, usual.area.low),
-           with_default("area_high", "largest share of the image's area", 0, 1, usual.area.high),
+           with_default("area_low", "smallest fraction of the image's area", 0, 1, usual.area.low),
+           with_default("area_high", "largest fraction of the image's area", 0, 1, usual.area.high),
            with_default("ratio_low", "smallest height over width", 0.01, 100, usual.ratio.low),
            with_default("ratio_high", "largest height over width", 0.01, 100, usual.ratio.high),
            {.name = "value",

@@ -145,7 +145,7 @@ void hue_in_place(const MutableImageView& image, double shift) {
 OperationSchema hue_schema() {
   return {.name = "hue",
           .summary = "turns colours around the colour circle",
-          .parameters = range_and_probability("turn as a share of the circle", -0.5, 0.5),
+          .parameters = range_and_probability("turn as a fraction of the circle", -0.5, 0.5),
           .example = "hue(-0.1,0.1,1)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {
             return std::make_unique<Hue>(Range{a[0], a[1]}, a[2]);

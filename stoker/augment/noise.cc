@@ -29,7 +29,7 @@ OperationSchema noise_schema() {
   return {.name = "noise",
           .summary = "adds to each value its own uniform number and keeps it legal",
           .parameters = {{.name = "max",
-                          .meaning = "largest noise as a share of the full scale",
+                          .meaning = "largest noise as a fraction of the full scale",
                           .minimum = 0,
                           .maximum = 1}},
           .example = "noise(0.1)",

@@ -66,7 +66,7 @@ OperationSchema perspective_schema() {
   return {.name = "perspective",
           .summary = "looks at the image from a random side; black fills",
           .parameters = {{.name = "distortion",
-                          .meaning = "how far corners move, as a share of half a side",
+                          .meaning = "how far corners move, as a fraction of half a side",
                           .minimum = 0,
                           .maximum = 1,
                           .default_value = 0.5},

@@ -77,7 +77,7 @@ class Parser {
     return value;
   }
   [[noreturn]] void fail(const std::string& expected) {
-    throw Error(
+    throw OptionError(
         {.what = fmt::format("cannot read the policy \"{}\" at character {}", text_, place_ + 1),
          .expected = expected,
          .found = place_ == text_.size() ? std::string("its end")
@@ -99,9 +99,9 @@ std::vector<double> complete(const OperationSchema& schema, std::vector<double> 
     given.push_back(*schema.parameters[i].default_value);
   }
   if (given.size() != schema.parameters.size()) {
-    throw Error({.what = fmt::format("wrong number of arguments for {}", schema.name),
-                 .expected = fmt::format("{}, e.g. {}", usage(schema), schema.example),
-                 .found = fmt::format("{} arguments", given.size())});
+    throw OptionError({.what = fmt::format("wrong number of arguments for {}", schema.name),
+                       .expected = fmt::format("{}, e.g. {}", usage(schema), schema.example),
+                       .found = fmt::format("{} arguments", given.size())});
   }
   return given;
 }
@@ -109,11 +109,12 @@ std::vector<double> complete(const OperationSchema& schema, std::vector<double> 
 void check_value(const OperationSchema& schema, const ParameterSchema& parameter, double value) {
   const bool whole = !parameter.whole || value == std::floor(value);
   if (value >= parameter.minimum && value <= parameter.maximum && whole) return;
-  throw Error({.what = fmt::format("{}: {} ({}) is out of range", schema.name, parameter.name,
-                                   parameter.meaning),
-               .expected = fmt::format("{}{} to {}", parameter.whole ? "a whole number, " : "",
-                                       parameter.minimum, parameter.maximum),
-               .found = fmt::format("{}", value)});
+  throw OptionError(
+      {.what = fmt::format("{}: {} ({}) is out of range", schema.name, parameter.name,
+                           parameter.meaning),
+       .expected = fmt::format("{}{} to {}", parameter.whole ? "a whole number, " : "",
+                               parameter.minimum, parameter.maximum),
+       .found = fmt::format("{}", value)});
 }
 
 // "low" and "high", or "area_low" and "area_high", side by side.
@@ -130,9 +131,9 @@ void check(const OperationSchema& schema, const std::vector<double>& arguments) 
   for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
     const ParameterSchema &low = schema.parameters[i], &high = schema.parameters[i + 1];
     if (!is_range(low, high) || arguments[i] <= arguments[i + 1]) continue;
-    throw Error({.what = fmt::format("{}: the range is empty", schema.name),
-                 .expected = fmt::format("{} <= {}", low.name, high.name),
-                 .found = fmt::format("{} > {}", arguments[i], arguments[i + 1])});
+    throw OptionError({.what = fmt::format("{}: the range is empty", schema.name),
+                       .expected = fmt::format("{} <= {}", low.name, high.name),
+                       .found = fmt::format("{} > {}", arguments[i], arguments[i + 1])});
   }
 }
 
@@ -149,9 +150,9 @@ void check_kind(const Operation* operation, const std::string& text) {
       dynamic_cast<const PixelOperation*>(operation) != nullptr) {
     return;
   }
-  throw Error({.what = fmt::format("{} is an operation of no known kind", text),
-               .expected = "a geometric, pixel or framing operation",
-               .found = operation == nullptr ? "none" : "another class"});
+  throw OptionError({.what = fmt::format("{} is an operation of no known kind", text),
+                     .expected = "a geometric, pixel or framing operation",
+                     .found = operation == nullptr ? "none" : "another class"});
 }
 
 }  // namespace
@@ -174,16 +175,17 @@ Policy Policy::parse(std::string_view text) {
 
 void Policy::append(std::shared_ptr<const Operation> operation, std::string text) {
   if (operations_.size() + 1 >= kMaxOperations) {
-    throw Error({.what = "the policy is too long",
-                 .expected = fmt::format("fewer than {} operations", kMaxOperations)});
+    throw OptionError({.what = "the policy is too long",
+                       .expected = fmt::format("fewer than {} operations", kMaxOperations)});
   }
   const auto index = static_cast<std::uint16_t>(operations_.size());
   text_ += (text_.empty() ? "" : ",") + text;
   if (auto framing = std::dynamic_pointer_cast<const FramingOperation>(operation)) {
     if (index > 0) {
-      throw Error({.what = fmt::format("{} stands at place {} of the policy", text, index + 1),
-                   .expected = "it at the first place, and no other that changes the size",
-                   .hint = "What changes the size is chosen before a picture is decoded"});
+      throw OptionError(
+          {.what = fmt::format("{} stands at place {} of the policy", text, index + 1),
+           .expected = "it at the first place, and no other that changes the size",
+           .hint = "What changes the size is chosen before an image is decoded"});
     }
     framing_ = std::move(framing);
     operations_.push_back(std::move(operation));

@@ -45,16 +45,16 @@ TEST(PolicyText, TakesSpacesShortFormsAndPresets) {
 
 TEST(PolicyText, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message_of("rotate(1,2"), HasSubstr("at character 11"));
-  EXPECT_THAT(message_of("rotate(1,2"), HasSubstr("found its end"));
-  EXPECT_THAT(message_of("rotate(a)"), HasSubstr("expected a number"));
+  EXPECT_THAT(message_of("rotate(1,2"), HasSubstr("got its end"));
+  EXPECT_THAT(message_of("rotate(a)"), HasSubstr("Expected a number"));
   EXPECT_THAT(message_of("rotate(1) noise(1)"), HasSubstr("between two operations"));
   EXPECT_THAT(message_of("rotate(1),"), HasSubstr("an operation after"));
   EXPECT_THAT(message_of("blurr(1)"), HasSubstr(", rotate, shift, "));
   EXPECT_THAT(message_of("noise"), HasSubstr("noise(max), e.g. noise(0.1)"));
-  EXPECT_THAT(message_of("noise(2)"), HasSubstr("expected 0 to 1, found 2"));
+  EXPECT_THAT(message_of("noise(2)"), HasSubstr("Expected 0 to 1, got 2"));
   EXPECT_THAT(message_of("noise(nan)"), HasSubstr("out of range"));
   EXPECT_THAT(message_of("rotate(5,-5)"), HasSubstr("low <= high"));
-  EXPECT_THAT(message_of("rotate(1,2,3)"), HasSubstr("found 3 arguments"));
+  EXPECT_THAT(message_of("rotate(1,2,3)"), HasSubstr("got 3 arguments"));
   EXPECT_THAT(message_of("(1)"), HasSubstr("the name of an operation"));
 }
 

@@ -9,7 +9,7 @@ std::span<const Preset> builtin_presets() {
       {.name = "none", .policy = "", .summary = "images as they are"},
       {.name = "mnist",
        .policy = "rotate(-15,15),shift(-2,2),skew(-0.15,0.15),noise(0.1)",
-       .summary = "the four operations of the assignment, for 28x28 pictures"},
+       .summary = "the four operations of the assignment, for 28x28 images"},
       {.name = "imagenet-train",
        .policy = "random_resized_crop(224),hflip(0.5)",
        .summary = "how torchvision's reference trains on photographs"},
@@ -21,7 +21,7 @@ std::span<const Preset> builtin_presets() {
        .summary = "the course project's training transforms"},
       {.name = "plates-eval",
        .policy = "resize(224,224)",
-       .summary = "the course project's validation: all of the picture, whatever its shape"},
+       .summary = "the course project's validation: all of the image, whatever its shape"},
   };
   return presets;
 }

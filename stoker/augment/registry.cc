@@ -166,10 +166,10 @@ const OperationSchema& find_operation(std::string_view name) {
     names.push_back(operation->name);
   }
   const std::string near = did_you_mean(name, names);
-  throw Error({.what = "there is no such operation",
-               .expected = fmt::format("one of {}", fmt::join(names, ", ")),
-               .found = fmt::format("\"{}\"", name),
-               .hint = near.empty() ? "`stoker ops` describes them all" : near});
+  throw OptionError({.what = "unknown operation",
+                     .expected = fmt::format("one of {}", fmt::join(names, ", ")),
+                     .found = fmt::format("\"{}\"", name),
+                     .hint = near.empty() ? "`stoker ops` describes them all" : near});
 }
 
 }  // namespace stoker

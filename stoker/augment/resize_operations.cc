@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxResizedPixels = 1 << 26;
 // A picture a thousand times as wide as high would become one that no memory holds.
 void check_size(const Frame& frame) {
   if (std::int64_t{frame.width} * frame.height <= kMaxResizedPixels) return;
-  throw Error({.what = "the picture is too long for its width to be resized by its shorter side",
+  throw Error({.what = "the image is too long for its width to be resized by its shorter side",
                .expected = fmt::format("at most {} pixels after resizing", kMaxResizedPixels),
                .found = fmt::format("{}x{}", frame.width, frame.height)});
 }
@@ -123,7 +123,7 @@ OperationSchema random_resized_crop_schema() {
   return {.name = "random_resized_crop",
           .summary = "takes a part of random area and shape, resized to a square; comes first",
           .parameters = {size_parameter("size", "side of the result in pixels"),
-                         {"area_low", "least share of the picture's area", 0.0001, 1, 0.08},
+                         {"area_low", "least fraction of the image's area", 0.0001, 1, 0.08},
                          {"area_high", "largest share", 0.0001, 1, 1.0},
                          {"ratio_low", "least width for a height of 1", 0.01, 100, 3.0 / 4},
                          {"ratio_high", "largest width", 0.01, 100, 4.0 / 3}},
@@ -136,7 +136,7 @@ OperationSchema random_resized_crop_schema() {
 
 OperationSchema resize_schema() {
   return {.name = "resize",
-          .summary = "resizes all of the picture, whatever its shape was; comes first",
+          .summary = "resizes all of the image, whatever its shape was; comes first",
           .parameters = {size_parameter("height", "rows of the result"),
                          size_parameter("width", "columns of the result")},
           .example = "resize(224,224)",

@@ -36,7 +36,7 @@ Image scale(const ImageView& image, double factor) {
 
 OperationSchema scale_schema() {
   return {.name = "scale",
-          .summary = "enlarges (above 1) or shrinks (below 1) the picture about its middle",
+          .summary = "enlarges (above 1) or shrinks (below 1) the image about its middle",
           .parameters = range_parameters("factor", 0.01, 100),
           .example = "scale(0.9,1.1)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {

@@ -41,7 +41,7 @@ Image translate_y(const ImageView& image, double share) {
 OperationSchema translate_x_schema() {
   return {.name = "translate_x",
           .summary = "moves the image to the right by whole pixels; black fills",
-          .parameters = range_and_probability("distance as a share of the width", -1, 1),
+          .parameters = range_and_probability("distance as a fraction of the width", -1, 1),
           .example = "translate_x(-0.1,0.1,1)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {
             return std::make_unique<Translate<to_the_right>>(Range{a[0], a[1]}, a[2]);
@@ -52,7 +52,7 @@ OperationSchema translate_x_schema() {
 OperationSchema translate_y_schema() {
   return {.name = "translate_y",
           .summary = "moves the image down by whole pixels; black fills",
-          .parameters = range_and_probability("distance as a share of the height", -1, 1),
+          .parameters = range_and_probability("distance as a fraction of the height", -1, 1),
           .example = "translate_y(-0.1,0.1,1)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {
             return std::make_unique<Translate<downwards>>(Range{a[0], a[1]}, a[2]);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "stoker/cli/sweep_plan.h"
-#include "stoker/train/stop_signals.h"
+#include "stoker/core/stop_signals.h"
 
 namespace stoker {
 

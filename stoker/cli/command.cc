@@ -30,7 +30,7 @@ class HelpFormatter final : public CLI::Formatter {
 Flag Flag::required() const { return option_->required(), *this; }
 
 Flag Flag::one_of(const std::vector<std::string>& values) const {
-  return option_->check(CLI::IsMember(values)), *this;
+  return option_->transform(CLI::IsMember(values, CLI::ignore_case)), *this;
 }
 
 Flag Flag::one_of(std::initializer_list<const char*> values) const {

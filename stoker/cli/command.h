@@ -31,6 +31,8 @@ class UsageError : public std::runtime_error {
 struct ExitRequest {
   int code = 1;
 };
+// Words or values that cannot be used.
+inline constexpr int kUsageExitCode = 2;
 // A run that was asked to stop and can be resumed.
 inline constexpr int kStoppedExitCode = 3;
 

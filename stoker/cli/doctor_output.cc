@@ -49,11 +49,11 @@ Json part_json(const Diagnosis& diagnosis, std::size_t part) {
   Json classes = Json::array();
   const std::vector<std::uint64_t> counts = class_counts(diagnosis, part);
   for (std::size_t c = 0; c < counts.size(); ++c) {
-    classes.push_back({{"name", diagnosis.parts[part].class_names[c]}, {"pictures", counts[c]}});
+    classes.push_back({{"name", diagnosis.parts[part].class_names[c]}, {"images", counts[c]}});
   }
   return {{"name", diagnosis.parts[part].name},
           {"folder", diagnosis.parts[part].folder},
-          {"pictures", part_pictures(diagnosis, part)},
+          {"images", part_pictures(diagnosis, part)},
           {"classes", std::move(classes)}};
 }
 
@@ -211,7 +211,7 @@ PageSeverity page_severity(Severity severity) {
 
 std::string doctor_json(const Diagnosis& diagnosis) {
   Json json = {{"folder", diagnosis.folder.string()},
-               {"pictures", diagnosis.images.size()},
+               {"images", diagnosis.images.size()},
                {"parts", Json::array()},
                {"summary", {{"error", 0}, {"warning", 0}, {"note", 0}}},
                {"counts", Json::object()},

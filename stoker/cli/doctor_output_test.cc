@@ -29,10 +29,10 @@ TEST_F(DoctorOutputTest, JsonCountsAndNamesAllFindings) {
   add("b/3.png", 2);
   folder_.write("b/bad\xFF.png", {1});
   const auto json = nlohmann::json::parse(doctor_json(diagnosis()));
-  EXPECT_EQ(json["pictures"], 4);
+  EXPECT_EQ(json["images"], 4);
   EXPECT_EQ(json["summary"], (nlohmann::json{{"error", 1}, {"warning", 1}, {"note", 0}}));
   EXPECT_EQ(json["counts"], (nlohmann::json{{"unreadable", 1}, {"duplicate", 1}}));
-  EXPECT_EQ(json["parts"][0]["classes"][0], (nlohmann::json{{"name", "a"}, {"pictures", 2}}));
+  EXPECT_EQ(json["parts"][0]["classes"][0], (nlohmann::json{{"name", "a"}, {"images", 2}}));
   EXPECT_EQ(json["findings"][0]["paths"][0], "b/bad\uFFFD.png");
   EXPECT_EQ(json["findings"][1]["severity"], "warning");
   EXPECT_THAT(json["findings"][1]["paths"], ElementsAre("a/1.png", "a/2.png"));

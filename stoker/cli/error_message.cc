@@ -15,7 +15,7 @@ std::string error_message(const std::exception& error) {
     return with_flags(full_message(ours->details()));
   }
   if (dynamic_cast<const InvariantError*>(&error) != nullptr) return error.what();
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is not enough memory";
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
   if (dynamic_cast<const std::system_error*>(&error) != nullptr) {
     return fmt::format("the system refused: {}", error.what());
   }

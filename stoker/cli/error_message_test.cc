@@ -24,7 +24,7 @@ TEST(ErrorMessage, OursAndTheSystemsKeepTheirWords) {
       error_message(std::filesystem::filesystem_error(
           "cannot create directory", "/x", std::make_error_code(std::errc::permission_denied))),
       AllOf(HasSubstr("Permission denied"), HasSubstr("/x"), Not(HasSubstr("internal"))));
-  EXPECT_EQ(error_message(std::bad_alloc()), "there is not enough memory");
+  EXPECT_EQ(error_message(std::bad_alloc()), "out of memory");
 }
 
 TEST(ErrorMessage, CausesFollowAndOptionsAreFlags) {

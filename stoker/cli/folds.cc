@@ -13,6 +13,7 @@
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
+#include "stoker/run/fold_folders.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/report_file.h"
 
@@ -22,17 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSettings = "folds.yaml";
 constexpr const char* kSummary = "folds.json";
-
-bool holds_folds(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(folder / kSettings, ignored);
-}
 
 // A setting of folds.yaml; empty where it is not there.
 std::string setting_of(const fs::path& folder, const std::string& wanted) {
-  for (const auto& [name, value] : read_yaml_pairs(folder / kSettings)) {
+  for (const auto& [name, value] : read_yaml_pairs(folder / kFoldsSettingsFile)) {
     if (name == wanted) return value;
   }
   return "";
@@ -44,7 +39,7 @@ std::uint32_t number_of_folds(const fs::path& folder) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), folds);
   if (read.ec == std::errc{} && read.ptr == text.data() + text.size() && folds >= 2) return folds;
   throw Error({.what = "cannot read how many folds there are",
-               .path = (folder / kSettings).string(),
+               .path = (folder / kFoldsSettingsFile).string(),
                .expected = "folds: 2 or more",
                .found = fmt::format("\"{}\"", text)});
 }
@@ -55,7 +50,7 @@ std::vector<SweepRun> runs_of(const fs::path& folder) {
   for (std::uint32_t fold = 0; fold < folds; ++fold) {
     runs.push_back(
         {.name = fmt::format("fold-{}", fold),
-         .arguments = {fmt::format("--config={}", (folder / kSettings).string()),
+         .arguments = {fmt::format("--config={}", (folder / kFoldsSettingsFile).string()),
                        fmt::format("--folds={}", folds), fmt::format("--fold={}", fold)}});
   }
   return runs;
@@ -120,7 +115,7 @@ std::optional<fs::path> folds_to_resume(const RunSettings& run) {
   const std::string& name = run.resume == "auto" ? run.experiment : run.resume;
   if (name.empty()) return std::nullopt;
   for (const fs::path& path : {fs::path(name), fs::path(run.output) / name}) {
-    if (holds_folds(path)) return path;
+    if (is_folds_folder(path)) return path;
   }
   return std::nullopt;
 }
@@ -156,7 +151,7 @@ fs::path make_folds_folder(const RunRequest& request, const std::string& default
   });
   const fs::path folder = new_folder(run, default_name);
   fs::create_directories(folder);
-  write_whole_file(folder / kSettings, to_yaml(values), "settings of the folds");
+  write_whole_file(folder / kFoldsSettingsFile, to_yaml(values), "settings of the folds");
   return folder;
 }
 

@@ -71,7 +71,7 @@ std::string manual_page(const CommandInfo& program, const std::string& version) 
   out +=
       ".SH EXIT STATUS\n.TP\n0\nsuccess\n.TP\n1\nfailure, with a message\n.TP\n2\nwrong usage\n"
       ".TP\n3\nstopped by a signal and ready to be resumed\n"
-      ".SH ENVIRONMENT\n.TP\n\\fBSTOKER_DATA\\fR\nwhere data sets lie that are given by name\n"
+      ".SH ENVIRONMENT\n.TP\n\\fBSTOKER_DATA\\fR\nwhere datasets lie that are given by name\n"
       ".TP\n\\fBSTOKER_SIMD\\fR\nthe version of the kernels that runs, for tests and measuring\n";
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -12,7 +11,7 @@
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
 #include "stoker/run/model_data.h"
-#include "stoker/run/place_model.h"
+#include "stoker/run/ready_model.h"
 #include "stoker/run/weights_path.h"
 
 namespace stoker {
@@ -54,12 +53,12 @@ void ModelFlags::add_to(const Command& command) {
       .one_of(split_names());
   command
       .add_option("-b,--batch-size", evaluate.batch_size,
-                  "samples a batch; 0: 256 small pictures or 32 photographs")
+                  "samples a batch; 0: 256 small images or 32 photographs")
       .between(0, 1 << 24);
   command
       .add_option("--tta", views,
-                  "test-time augmentation: the mean over so many versions of each picture, the "
-                  "picture itself and others made by --tta-aa")
+                  "test-time augmentation: average over N versions of each image, itself and "
+                  "N-1 made by --tta-aa")
       .between(1, 100);
   command.add_option(
       "--tta-aa", view_policy,
@@ -98,25 +97,19 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   const std::string weights = weights_path(flags.weights);
   LoadedModel loaded = flags.published.load(weights);
   ModelData data = open_data_of(flags, weights, loaded.card);
-  ModelAndData opened{.loaded = std::move(loaded),
+  ReadyModel ready = make_ready(std::move(loaded), flags.compute, flags.evaluate);
+  ModelAndData opened{.loaded = std::move(ready.loaded),
                       .source = std::move(data.part.source),
-                      .options = flags.evaluate,
+                      .options = std::move(ready.options),
                       .part = std::move(data.part.name),
-                      .device = {}};
+                      .device = std::move(ready.device)};
   const ModelCard& card = opened.loaded.card;
   opened.options.policy = std::move(data.policy);
   if (flags.needs_labels || !opened.source->class_names().empty()) {
     check_class_names(card.class_names, opened.source->class_names(), weights);
   }
   add_views(opened.options, flags);
-  opened.options.on_error = flags.on_error == "stop" ? OnError::kStop : OnError::kOmit;
-  opened.options.max_errors = std::numeric_limits<std::uint64_t>::max();
-  std::uint32_t& batch = opened.options.batch_size;
-  if (batch == 0) batch = default_evaluation_batch(card.input.image);
-  const Placement placed = place_model(*opened.loaded.model, flags.compute, batch);
-  opened.device = fmt::format("{} ({})", placed.device.device.str(), placed.device.reason);
-  opened.options.workers = placed.threads.workers;
-  opened.options.normalisation = card.preprocessing.normalisation();
+  if (flags.on_error == "stop") opened.options.on_error = OnError::kStop;
   return opened;
 }
 

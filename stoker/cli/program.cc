@@ -1,5 +1,6 @@
 #include "stoker/cli/program.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -7,11 +8,14 @@
 #include <exception>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "stoker/cli/colour.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/error_message.h"
+#include "stoker/cli/foreign_flags.h"
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
@@ -37,10 +41,10 @@ constexpr const char* kExamples =
     "  stoker shard flowers/ --out shards --shard-size 256MB\n"
     "  stoker ops";
 
-void add_feed_commands(const Command& program) {
+void add_feed_commands(const Command& program, const LabelChecker& check_labels) {
   add_report_command(program);
   add_compare_command(program);
-  add_doctor_command(program);
+  add_doctor_command(program, check_labels);
   add_info_command(program);
   add_preview_command(program);
   add_split_command(program);
@@ -52,7 +56,7 @@ void add_feed_commands(const Command& program) {
 }
 
 // Of `stoker train`, in texts of commands that this program may have without it.
-constexpr std::array kTrainFlags = {"max-errors", "on-error", "skip-unknown"};
+constexpr std::array kTrainFlags = {"folds", "max-errors", "on-error", "skip-unknown"};
 
 void know_flags(const Command& program) {
   std::set<std::string> flags = flag_names(program);
@@ -60,18 +64,37 @@ void know_flags(const Command& program) {
   set_program_flags(std::move(flags));
 }
 
+// `stoker doctor --weights` computes with a model.
+bool asks_a_model(int argc, char** argv) {
+  if (std::strcmp(argv[1], "doctor") != 0) return false;
+  return std::any_of(argv + 2, argv + argc,
+                     [](std::string_view word) { return word.starts_with("--weights"); });
+}
+
 bool is_for(const Command& program, int argc, char** argv) {
-  if (argc < 2) return false;
+  if (argc < 2 || asks_a_model(argc, argv)) return false;
   return std::strcmp(argv[1], "--version") == 0 || program.has_command(argv[1]);
 }
 
-// "help train" means "train --help".
-std::vector<const char*> with_help(const Command& program, int argc, char** argv) {
-  std::vector<const char*> words(argv, argv + argc);
-  if (argc < 2 || std::strcmp(argv[1], "help") != 0) return words;
-  words.erase(words.begin() + 1);
-  if (argc == 2 || program.has_command(argv[2])) words.push_back("--help");
+// Without the program's name, in our spelling. "help train" means "train --help".
+std::vector<std::string> own_words(const Command& program, int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || words.front() != "help") {
+    return in_own_spelling(command_tree(program), std::move(words));
+  }
+  words.erase(words.begin());
+  if (words.empty() || program.has_command(words.front())) words.emplace_back("--help");
   return words;
+}
+
+// "stoker: cannot …", the name in red on a terminal.
+std::string with_red_name(const std::string& message) {
+  const std::size_t end = message.find(':') + 1;
+  return coloured(TextColour::kRed, message.substr(0, end), stderr) + message.substr(end);
+}
+
+void print_error(const std::exception& error) {
+  std::fprintf(stderr, "%s\n", with_red_name("stoker: " + error_message(error)).c_str());
 }
 
 int run_commands(int argc, char** argv, const ProgramParts& parts) {
@@ -82,15 +105,18 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   program.footer(std::string("Examples:\n") + (parts.add_commands ? kTrainerExamples : "") +
                  kExamples);
   if (parts.add_commands) parts.add_commands(program);
-  add_feed_commands(program);
+  add_feed_commands(program, parts.check_labels);
   if (parts.pass_on && !is_for(program, argc, argv)) parts.pass_on();
   // These two describe all commands that there are.
-  add_completion_command(program);
+  add_completion_command(program, parts.offered_values);
   add_man_command(program, STOKER_VERSION);
   know_flags(program);
-  const std::vector<const char*> words = with_help(program, argc, argv);
+  std::vector<std::string> words = own_words(program, argc, argv);
+  std::vector<const char*> pointers = {argv[0]};
   try {
-    const auto parse = [&] { line.parse(static_cast<int>(words.size()), words.data()); };
+    take_colour_flag(words);
+    for (const std::string& word : words) pointers.push_back(word.c_str());
+    const auto parse = [&] { line.parse(static_cast<int>(pointers.size()), pointers.data()); };
     parts.run ? parts.run(parse) : parse();
     if (std::fflush(stdout) != 0) {
       throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
@@ -99,10 +125,11 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   } catch (const ExitRequest& request) {
     return request.code;
   } catch (const UsageError& error) {
-    const std::string hint = usage_hint(command_tree(program), {words.begin() + 1, words.end()});
-    const std::string text = hint.empty() ? error.what() : "stoker: " + hint;
-    std::fprintf(stderr, "%s\nRun with --help for more information.\n", text.c_str());
-    return 2;
+    const std::string hint = usage_hint(command_tree(program), words);
+    const std::string text = "stoker: " + (hint.empty() ? error.what() : hint);
+    std::fprintf(stderr, "%s\nRun with --help for more information.\n",
+                 with_red_name(text).c_str());
+    return kUsageExitCode;
   }
 }
 
@@ -111,8 +138,11 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
 int run_command_line(int argc, char** argv, const ProgramParts& parts) {
   try {
     return run_commands(argc, argv, parts);
+  } catch (const OptionError& error) {
+    print_error(error);
+    return kUsageExitCode;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "stoker: %s\n", error_message(error).c_str());
+    print_error(error);
     return 1;
   }
 }

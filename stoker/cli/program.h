@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "stoker/cli/command.h"
+#include "stoker/cli/label_checker.h"
+#include "stoker/cli/shell_completion.h"
 
 namespace stoker {
 
@@ -14,6 +16,10 @@ struct ProgramParts {
   std::function<void(const Command& program)> add_commands = {};
   // Called for words that name no command of this program; returns where nobody else knows them.
   std::function<void()> pass_on = {};
+  // For `stoker doctor --weights`; the other program is asked for it where this is empty.
+  LabelChecker check_labels = {};
+  // For shell completion.
+  OfferedValues offered_values = {};
   // Runs the command, for errors that a library throws in its own words.
   std::function<void(const std::function<void()>&)> run = {};
 };

@@ -28,6 +28,12 @@ int columns_of(std::FILE* file) {
   return known ? size.ws_col : kUsualColumns;
 }
 
+// Of a text without control characters; continuation bytes of UTF-8 take none.
+int columns_in(const std::string& line) {
+  return static_cast<int>(std::ranges::count_if(
+      line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
 }  // namespace
 
 std::string bar_line(const std::string& label, double share, const std::string& text, int columns) {
@@ -58,8 +64,14 @@ Progress::~Progress() {
 }
 
 void Progress::clear() {
-  if (drawn_ && style_ == ProgressStyle::kBar) std::fputs("\r\x1b[K", file_);
+  if (drawn_ && style_ == ProgressStyle::kBar) erase();
   drawn_ = false;
+}
+
+void Progress::erase() {
+  const int rows_above = std::max(0, drawn_columns_ - 1) / std::max(1, columns_of(file_));
+  if (rows_above > 0) fmt::print(file_, "\x1b[{}A", rows_above);
+  std::fputs("\r\x1b[J", file_);
 }
 
 void Progress::update(std::uint64_t done, const Details& details) {
@@ -83,8 +95,10 @@ std::string Progress::numbers(Clock::time_point now) const {
 void Progress::draw(Clock::time_point now, const std::string& details) {
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   if (style_ == ProgressStyle::kBar) {
-    fmt::print(file_, "\r{}\x1b[K",
-               bar_line(label_, share, numbers(now) + details, columns_of(file_)));
+    if (drawn_) erase();
+    const std::string line = bar_line(label_, share, numbers(now) + details, columns_of(file_));
+    drawn_columns_ = columns_in(line);
+    fmt::print(file_, "{}", line);
   } else {
     fmt::print(file_, "{}: {}{}\n", label_, numbers(now), details);
   }

@@ -40,6 +40,7 @@ class Progress {
 
  private:
   void draw(Clock::time_point now, const std::string& details);
+  void erase();  // the bar, also where a narrower terminal has broken its line
   [[nodiscard]] std::string numbers(Clock::time_point now) const;
 
   std::string label_;
@@ -49,6 +50,7 @@ class Progress {
   std::uint64_t done_ = 0;
   std::uint64_t drawn_done_ = 0;
   bool drawn_ = false;
+  int drawn_columns_ = 0;  // of the bar's line
   Clock::time_point start_, last_drawn_;
 };
 

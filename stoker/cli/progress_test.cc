@@ -31,7 +31,7 @@ TEST(Progress, DrawsABarThatEndsItsLineAtItsLastState) {
     progress.update(100);
   }
   const std::string text = text_of(file);
-  EXPECT_THAT(text, testing::HasSubstr("\rwork "));
+  EXPECT_THAT(text, testing::HasSubstr("\r\x1b[Jwork "));
   EXPECT_THAT(text, testing::HasSubstr(" 50 %"));
   EXPECT_THAT(text, testing::HasSubstr("100 %"));
   EXPECT_THAT(text, testing::EndsWith("\n"));
@@ -46,13 +46,13 @@ std::size_t columns_in(const std::string& line) {
 
 TEST(Progress, ALineNeverFillsTheTerminal) {
   const std::string text =
-      " 45 %  98000 samples/s  1 s left  loss 0.3400  top-1 89.98 %  waited 0.2 %";
+      " 45 %  98000 samples/s  1 s left  loss 0.3400  top-1 89.98 %  data wait 0.2 %";
   for (int columns = 1; columns < 200; ++columns) {
     EXPECT_LT(columns_in(bar_line("epoch  1/10", 0.45, text, columns)),
               static_cast<std::size_t>(columns));
   }
   EXPECT_THAT(bar_line("epoch  1/10", 0.45, text, 200), testing::HasSubstr("█"));
-  EXPECT_THAT(bar_line("epoch  1/10", 0.45, text, 100), testing::HasSubstr("waited 0.2 %"));
+  EXPECT_THAT(bar_line("epoch  1/10", 0.45, text, 100), testing::HasSubstr("data wait 0.2 %"));
   EXPECT_EQ(bar_line("epoch  1/10", 0.45, text, 80).find("█"), std::string::npos);
 }
 

@@ -32,10 +32,9 @@ std::vector<std::string> read_class_names(const std::string& path) {
 ModelCard published_card(const PublishedFlags& flags) {
   const Policy policy = Policy::parse(flags.framing);
   if (policy.framing() == nullptr) {
-    throw Error(
-        {.what = "--val-aa does not fit",
-         .expected = "an operation that gives pictures their size, e.g. resize_crop(256,224)",
-         .found = fmt::format("\"{}\"", flags.framing)});
+    throw Error({.what = "--val-aa does not fit",
+                 .expected = "an operation that gives images their size, e.g. resize_crop(256,224)",
+                 .found = fmt::format("\"{}\"", flags.framing)});
   }
   NormaliseSettings normalise;
   normalise.resolve(/*channels=*/3);
@@ -63,7 +62,7 @@ void PublishedFlags::add_to(const Command& command) {
       .needs(network);
   command
       .add_option("--val-aa", framing,
-                  "with --model: what gives pictures their size, e.g. \"resize_crop(232,224)\"")
+                  "with --model: what gives images their size, e.g. \"resize_crop(232,224)\"")
       .needs(network);
   command.add_flag("--allow-nonfinite", allow_nonfinite, "accept weights that are NaN or infinite");
 }

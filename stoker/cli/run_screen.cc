@@ -15,7 +15,7 @@ namespace {
 std::string details(const StepReport& report) {
   const auto samples = static_cast<double>(std::max<std::uint64_t>(1, report.samples_done));
   return fmt::format(
-      "loss {:.4f}  top-1 {:.2f} %  waited {:.1f} %{}",
+      "loss {:.4f}  top-1 {:.2f} %  data wait {:.1f} %{}",
       report.state.sums.loss.item<double>() / samples,
       100 * static_cast<double>(report.state.sums.right.item<std::int64_t>()) / samples,
       100 * report.wait_share, pace_text(report.ranks));

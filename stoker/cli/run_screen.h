@@ -7,8 +7,8 @@
 #include <string>
 
 #include "stoker/cli/progress.h"
+#include "stoker/core/stop_signals.h"
 #include "stoker/run/run_events.h"
-#include "stoker/train/stop_signals.h"
 
 namespace stoker {
 

@@ -29,7 +29,6 @@ std::vector<std::string> words_of(const CommandInfo& command) {
   return words;
 }
 
-// In single quotes, for any shell.
 // zsh's _arguments gives these a meaning of its own.
 std::string zsh_text(const std::string& text) {
   std::string out;
@@ -107,6 +106,17 @@ std::string fish_lines(const CommandInfo& command, const std::string& path) {
 }
 
 }  // namespace
+
+CommandInfo with_offered_values(CommandInfo program, const OfferedValues& values) {
+  for (FlagInfo& flag : program.flags) {
+    const auto found = values.find(flag.names.back());
+    if (flag.choices.empty() && found != values.end()) flag.choices = found->second;
+  }
+  for (CommandInfo& command : program.commands) {
+    command = with_offered_values(std::move(command), values);
+  }
+  return program;
+}
 
 std::string bash_completion(const CommandInfo& program) {
   std::vector<std::string> paths;

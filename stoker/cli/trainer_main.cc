@@ -3,6 +3,9 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/program.h"
+#include "stoker/nn/networks/registry.h"
+#include "stoker/run/label_check.h"
+#include "stoker/run/recipes.h"
 #include "stoker/run/torch_errors.h"
 
 namespace {
@@ -17,10 +20,30 @@ void add_trainer_commands(const stoker::Command& program) {
   stoker::add_settings_command(program);
 }
 
+stoker::LabelCheck check_labels(const stoker::LabelCheckRequest& request) {
+  stoker::LabelCheckOptions options;
+  options.limits = request.limits;
+  options.progress = request.progress;
+  options.compute.workers = request.workers;
+  return stoker::check_labels(request.folder, request.weights, options);
+}
+
+stoker::OfferedValues offered_values() {
+  stoker::OfferedValues values;
+  for (const stoker::ModelFamily& family : stoker::model_families()) {
+    values["--model"].push_back(family.name);
+  }
+  for (const stoker::Recipe& recipe : stoker::recipes()) values["--recipe"].push_back(recipe.name);
+  return values;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   ::prctl(PR_SET_NAME, "stoker");  // for ps and killall: it is what the user started
-  return stoker::run_command_line(
-      argc, argv, {.add_commands = add_trainer_commands, .run = stoker::in_our_words});
+  return stoker::run_command_line(argc, argv,
+                                  {.add_commands = add_trainer_commands,
+                                   .check_labels = check_labels,
+                                   .offered_values = offered_values(),
+                                   .run = stoker::translate_torch_errors});
 }

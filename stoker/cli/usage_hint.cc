@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/cli/foreign_flags.h"
 #include "stoker/core/suggest.h"
 
 namespace stoker {
@@ -12,7 +13,7 @@ namespace {
 std::string sentence(const char* what, const std::string& typed,
                      const std::vector<std::string>& names) {
   const std::string meant = did_you_mean(typed, names);
-  return fmt::format("there is no {} {}.{}", what, typed, meant.empty() ? "" : " " + meant);
+  return fmt::format("unknown {} {}.{}", what, typed, meant.empty() ? "" : " " + meant);
 }
 
 std::vector<std::string> names_of(const std::vector<CommandInfo>& commands) {
@@ -47,7 +48,10 @@ std::string usage_hint(const CommandInfo& program, const std::vector<std::string
       const std::string name = word.substr(0, word.find('='));
       const std::vector<std::string> flags = flags_of(*command);
       if (std::ranges::find(flags, name) == flags.end()) {
-        return sentence(fmt::format("flag of `{}` called", path).c_str(), name, flags);
+        if (const std::string advice = advice_on_flag(name); !advice.empty()) {
+          return fmt::format("`{}` has no {}: {}.", path, name, advice);
+        }
+        return sentence(fmt::format("flag of `{}`:", path).c_str(), name, flags);
       }
     }
   }

@@ -16,13 +16,19 @@ CommandInfo program() {
 
 TEST(UsageHint, NamesTheCommandThatWasMeant) {
   EXPECT_EQ(usage_hint(program(), {"trian", "--epochs", "3"}),
-            "there is no command trian. Did you mean train?");
-  EXPECT_EQ(usage_hint(program(), {"bench", "fed"}), "there is no command fed. Did you mean feed?");
+            "unknown command trian. Did you mean train?");
+  EXPECT_EQ(usage_hint(program(), {"bench", "fed"}), "unknown command fed. Did you mean feed?");
 }
 
 TEST(UsageHint, NamesTheFlagThatWasMeant) {
   EXPECT_EQ(usage_hint(program(), {"train", "--epoch=3"}),
-            "there is no flag of `stoker train` called --epoch. Did you mean --epochs?");
+            "unknown flag of `stoker train`: --epoch. Did you mean --epochs?");
+}
+
+TEST(UsageHint, ExplainsFlagsOfOtherPrograms) {
+  EXPECT_EQ(usage_hint(program(), {"train", "--num-classes", "10"}),
+            "`stoker train` has no --num-classes: the number of classes follows from the data; "
+            "not needed.");
 }
 
 TEST(UsageHint, SaysNothingWhereAllWordsAreKnown) {

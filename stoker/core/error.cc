@@ -32,9 +32,9 @@ std::string to_string(const ErrorDetails& details) {
   std::string text = details.what;
   if (!details.path.empty()) text += fmt::format(": {}", details.path);
   if (details.offset) text += fmt::format(", byte {}", *details.offset);
-  if (!details.expected.empty()) text += fmt::format(": expected {}", details.expected);
+  if (!details.expected.empty()) text += fmt::format(". Expected {}", details.expected);
   if (!details.found.empty()) {
-    text += fmt::format("{} found {}", details.expected.empty() ? ":" : ",", details.found);
+    text += fmt::format("{} {}", details.expected.empty() ? ":" : ", got", details.found);
   }
   if (!details.hint.empty()) text += fmt::format(". {}", details.hint);
   return text;

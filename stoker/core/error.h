@@ -33,7 +33,7 @@ struct ErrorDetails {
   std::vector<ErrorDetails> causes = {};  ///< errors that led to it
 };
 
-/// "what: path, byte 4: expected …, found …. hint". Without the causes.
+/// "what: path, byte 4. Expected …, got …. hint". Without the causes.
 [[nodiscard]] STOKER_API std::string to_string(const ErrorDetails& details);
 
 /// to_string(), and a line "  cause: …" for each cause, and for its causes below it. Leaves out
@@ -51,6 +51,13 @@ class STOKER_API Error : public std::runtime_error {
 
  private:
   ErrorDetails details_;
+};
+
+/// An option that is missing, or whose value cannot be used: the caller's mistake. The program ends
+/// with exit code 2.
+class STOKER_API OptionError : public Error {
+ public:
+  using Error::Error;
 };
 
 /// A broken promise of our own code; the message asks for a report.

@@ -17,7 +17,7 @@ TEST(Error, SaysWhereWhatWasExpectedFoundAndWhatToDo) {
                      .found = "9",
                      .hint = "fetch it again"});
   EXPECT_STREQ(error.what(),
-               "cannot read labels: labels.idx, byte 4: expected 10, found 9. fetch it again");
+               "cannot read labels: labels.idx, byte 4. Expected 10, got 9. fetch it again");
 }
 
 TEST(Error, LeavesEmptyPartsOut) {

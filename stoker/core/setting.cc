@@ -1,8 +1,10 @@
 #include "stoker/core/setting.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -16,9 +18,9 @@ namespace stoker {
 namespace {
 
 // What refuse_value() throws; set_texts() puts the setting's name into its message.
-class ValueMisfit : public Error {
+class ValueMisfit : public OptionError {
  public:
-  using Error::Error;
+  using OptionError::OptionError;
 };
 
 // As texts of errors name it.
@@ -26,6 +28,11 @@ std::string option_name(const Setting& setting) {
   std::string name = setting.name;
   std::ranges::replace(name, '-', '_');
   return fmt::format("`{}`", name);
+}
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 template <typename T>
@@ -65,10 +72,11 @@ std::vector<double> numbers_of(const std::vector<std::string>& texts, const Sett
   return numbers;
 }
 
-void set_one(const Setting& setting, const std::string& text) {
-  if (!setting.choices.empty()) {
-    static_cast<void>(detail::place_of_choice(text, setting.choices));
-  }
+void set_one(const Setting& setting, const std::string& given) {
+  // In the spelling of the list, whatever the case it was typed in.
+  const std::string text = setting.choices.empty()
+                               ? given
+                               : setting.choices[detail::place_of_choice(given, setting.choices)];
   std::visit(
       [&](const auto& place) {
         using Place = std::remove_cvref_t<decltype(place)>;
@@ -206,7 +214,8 @@ SettingText auto_text(bool& is_auto, double& number, SettingRange range) {
 }
 
 std::size_t detail::place_of_choice(const std::string& text, std::span<const std::string> names) {
-  const auto found = std::ranges::find(names, text);
+  const auto found = std::ranges::find_if(
+      names, [&](const std::string& name) { return same_ignoring_case(name, text); });
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   refuse_value(fmt::format("{}", fmt::join(names, ", ")), fmt::format("\"{}\"", text),
                did_you_mean(text, names));

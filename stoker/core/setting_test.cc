@@ -102,7 +102,7 @@ TEST(Setting, SaysWhatItExpects) {
     }
     return std::string();
   };
-  EXPECT_THAT(message("count", "0"), HasSubstr("`count` does not fit: expected a whole number"));
+  EXPECT_THAT(message("count", "0"), HasSubstr("`count` does not fit. Expected a whole number"));
   EXPECT_THAT(message("count", "0"), HasSubstr("a whole number from 1 to 10"));
   EXPECT_THAT(message("colour", "blu"), HasSubstr("red, blue"));
   EXPECT_THAT(message("rate", "fast"), HasSubstr("a number from 0 to 1, or auto"));

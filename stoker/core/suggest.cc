@@ -24,32 +24,36 @@ std::string simplified(std::string_view text) {
   return result;
 }
 
-// Insertions, deletions and replacements that turn one text into the other.
+// Insertions, deletions, replacements, and swaps of neighbours that turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
+    before = std::exchange(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 }  // namespace
 
 std::string closest_name(std::string_view typed, std::span<const std::string> names) {
-  constexpr std::size_t kTypos = 2, kShortestPrefix = 3;
+  constexpr std::size_t kShortestPart = 3;
   const std::string wanted = simplified(typed);
+  // In a short word two typos leave nothing of it: "wd" is no misspelt "lr".
+  const std::size_t typos = wanted.size() < kShortestPart ? 0 : wanted.size() < 6 ? 1 : 2;
   std::string closest;
-  std::size_t best = kTypos + 1;
+  std::size_t best = typos + 1;
   for (const std::string& name : names) {
     const std::string known = simplified(name);
-    const bool prefix = wanted.size() >= kShortestPrefix && known.starts_with(wanted);
-    const std::size_t distance = prefix ? kTypos : edit_distance(wanted, known);
+    const bool is_part = wanted.size() >= kShortestPart && known.find(wanted) != std::string::npos;
+    const std::size_t distance =
+        std::min(is_part ? typos : typos + 1, edit_distance(wanted, known));
     if (distance >= best) continue;
     best = distance;
     closest = name;
@@ -66,10 +70,10 @@ std::size_t place_of_name(std::string_view typed, std::span<const std::string> n
                           std::string_view thing) {
   const auto found = std::ranges::find(names, typed);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw Error({.what = fmt::format("there is no such {}", thing),
-               .expected = fmt::format("one of {}", fmt::join(names, ", ")),
-               .found = fmt::format("\"{}\"", typed),
-               .hint = did_you_mean(typed, names)});
+  throw OptionError({.what = fmt::format("unknown {}", thing),
+                     .expected = fmt::format("one of {}", fmt::join(names, ", ")),
+                     .found = fmt::format("\"{}\"", typed),
+                     .hint = did_you_mean(typed, names)});
 }
 
 }  // namespace stoker

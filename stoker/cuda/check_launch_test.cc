@@ -34,7 +34,7 @@ TEST(CheckLaunch, TakesWhatTheContractsAllow) {
 
 TEST(CheckLaunch, SaysWhatIsWrongWithShapes) {
   EXPECT_THAT(message_of([] { check_maximum(size_of(3, 4), size_of(3, 4), size_of(4, 3)); }),
-              HasSubstr("expected a result of 4×3, found 3×4"));
+              HasSubstr("Expected a result of 4×3, got 3×4"));
   EXPECT_THAT(message_of([] { check_maximum(size_of(3, 4), size_of(3, 4, 1), size_of(3, 4)); }),
               HasSubstr("without gaps"));
   EXPECT_THAT(message_of([] { check_gram(size_of(3, 4), size_of(3, 9)); }), HasSubstr("3×3"));
@@ -46,9 +46,9 @@ TEST(CheckLaunch, RefusesEvenAndTooLargeKernels) {
       check_filter("correlation", size_of(9, 9), size_of(9, 9), size_of(rows, columns), most);
     });
   };
-  EXPECT_THAT(correlation(2, 3, 31), HasSubstr("odd sides, found 2×3"));
+  EXPECT_THAT(correlation(2, 3, 31), HasSubstr("odd sides, got 2×3"));
   EXPECT_THAT(correlation(3, 0, 31), HasSubstr("odd sides"));
-  EXPECT_THAT(correlation(33, 3, 31), HasSubstr("at most 31×31, found 33×3"));
+  EXPECT_THAT(correlation(33, 3, 31), HasSubstr("at most 31×31, got 33×3"));
   EXPECT_EQ(correlation(33, 3, 0), "no error");
 }
 

@@ -98,7 +98,7 @@ TEST(ChooseGpu, FollowsTheFlag) {
   EXPECT_EQ(choose_gpu("auto", none).gpu, nullptr);
   EXPECT_EQ(choose_gpu("auto", none).reason, "no NVIDIA driver");
   for (const auto& [wanted, words] :
-       {std::pair{"cuda", "found no NVIDIA driver"}, {"gpu", "auto, cpu or cuda, found \"gpu\""}}) {
+       {std::pair{"cuda", "got no NVIDIA driver"}, {"gpu", "auto, cpu or cuda, got \"gpu\""}}) {
     try {
       static_cast<void>(choose_gpu(wanted, none));
       FAIL() << "accepted " << wanted;

@@ -209,7 +209,7 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
     looked_at += "\n  " + verdict(candidate, needed);
   }
   throw Error(
-      {.what = fmt::format("cannot find the data set {}", known.name),
+      {.what = fmt::format("cannot find the dataset {}", known.name),
        .expected = fmt::format("{} in one folder, each plain or with .gz", fmt::join(needed, ", ")),
        .found = "no folder with all of them; looked at:" + looked_at,
        .hint = fmt::format("{}Put the files under $STOKER_DATA/{}, or give the path of the "

@@ -200,7 +200,7 @@ TEST_F(CatalogTest, SaysWhichFilesAFolderLacks) {
 TEST_F(CatalogTest, RefusesAFileThatIsNoList) {
   const auto file = folder_.write("file", {0, 1});
   EXPECT_THAT(message(file.string()),
-              AllOf(HasSubstr("a list of pictures"), HasSubstr("a zero byte")));
+              AllOf(HasSubstr("a list of images"), HasSubstr("a zero byte")));
 }
 
 TEST_F(CatalogTest, SaysThatAPathDoesNotExistAndWhichNamesItKnows) {

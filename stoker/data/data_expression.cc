@@ -14,9 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 3> kSplitNames = {"train", "val", "test"};
 
 [[noreturn]] void fail_range(std::string_view text) {
-  throw Error({.what = fmt::format("cannot read the range of indices in \"{}\"", text),
-               .expected = "[BEGIN:END], two whole numbers with BEGIN < END; either may be missing",
-               .found = fmt::format("\"{}\"", text.substr(text.rfind('[')))});
+  throw OptionError(
+      {.what = fmt::format("cannot read the range of indices in \"{}\"", text),
+       .expected = "[BEGIN:END], two whole numbers with BEGIN < END; either may be missing",
+       .found = fmt::format("\"{}\"", text.substr(text.rfind('[')))});
 }
 
 // One end of the range; `missing` where nothing is written.
@@ -81,10 +82,10 @@ std::vector<DataTerm> parse_data_expression(std::string_view text) {
   if (std::ranges::all_of(parts, is_bare)) return {};
   for (const DataTerm& part : parts) {
     if (!part.data.empty() && !is_bare(part)) continue;
-    throw Error({.what = fmt::format("cannot read the list of data \"{}\"", text),
-                 .expected = "for every part a name or path with a split or a range, e.g. "
-                             "mnist:test,mnist:train[500:50000]",
-                 .found = fmt::format("\"{}\"", text_of(part))});
+    throw OptionError({.what = fmt::format("cannot read the list of data \"{}\"", text),
+                       .expected = "for every part a name or path with a split or a range, e.g. "
+                                   "mnist:test,mnist:train[500:50000]",
+                       .found = fmt::format("\"{}\"", text_of(part))});
   }
   return parts;
 }

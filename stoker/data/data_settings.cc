@@ -112,9 +112,9 @@ std::uint64_t parse_bytes(const std::string& text) {
   if (end != text.c_str() && factor > 0 && number >= 0 && number * factor < 0x1p63) {
     return static_cast<std::uint64_t>(number * factor);
   }
-  throw Error({.what = "cannot read a number of bytes",
-               .expected = "a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB",
-               .found = fmt::format("\"{}\"", text)});
+  throw OptionError({.what = "cannot read a number of bytes",
+                     .expected = "a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB",
+                     .found = fmt::format("\"{}\"", text)});
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -23,10 +23,10 @@ namespace {
 using Kind = Division::Kind;
 
 [[noreturn]] void fail(std::string expected, std::string found, std::string hint = {}) {
-  throw Error({.what = "cannot divide the training data",
-               .expected = std::move(expected),
-               .found = std::move(found),
-               .hint = std::move(hint)});
+  throw OptionError({.what = "cannot divide the training data",
+                     .expected = std::move(expected),
+                     .found = std::move(found),
+                     .hint = std::move(hint)});
 }
 
 void check(const Division& division) {

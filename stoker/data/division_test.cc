@@ -158,7 +158,7 @@ TEST(Division, IsReadBackFromItsText) {
 TEST(Division, RefusesWhatLeavesAPartEmptyOrIsOutOfRange) {
   const auto few = made_idx(2, 2);
   EXPECT_THAT(message_of([&] { (void)divide(few, by_fraction(0.01)); }),
-              HasSubstr("expected samples for training and for validation, found 4 and 0"));
+              HasSubstr("Expected samples for training and for validation, got 4 and 0"));
   EXPECT_THAT(message_of([&] { (void)divide(few, by_fraction(0)); }), HasSubstr("`val_fraction`"));
   EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(1, 0)); }), HasSubstr("`folds`"));
   EXPECT_THAT(message_of([&] { (void)divide(few, by_folds(2, 2)); }), HasSubstr("`fold` 0 to 1"));

@@ -23,15 +23,15 @@ std::regex parse_expression(const std::string& text) {
     std::regex expression(text);
     if (expression.mark_count() > 0) return expression;
   } catch (const std::regex_error& error) {
-    throw Error({.what = "cannot read the expression for groups",
-                 .expected = "a regular expression (ECMAScript)",
-                 .found = fmt::format("\"{}\" ({})", text, error.what()),
-                 .hint = kHint});
+    throw OptionError({.what = "cannot read the expression for groups",
+                       .expected = "a regular expression (ECMAScript)",
+                       .found = fmt::format("\"{}\" ({})", text, error.what()),
+                       .hint = kHint});
   }
-  throw Error({.what = "cannot read the expression for groups",
-               .expected = "parentheses",
-               .found = fmt::format("none in \"{}\"", text),
-               .hint = kHint});
+  throw OptionError({.what = "cannot read the expression for groups",
+                     .expected = "parentheses",
+                     .found = fmt::format("none in \"{}\"", text),
+                     .hint = kHint});
 }
 
 // Sets how many pictures the expression does not match.
@@ -52,7 +52,7 @@ SampleGroups group_by(const ImageListing& listing, const std::string& text,
     groups.of_sample.push_back(number);
   }
   if (ungrouped == listing.images.size()) {
-    throw Error({.what = "the expression for groups matches no picture",
+    throw Error({.what = "the expression for groups matches no image",
                  .expected = fmt::format("\"{}\" in relative paths", text),
                  .found = fmt::format("paths such as {}", listing.images.front().path),
                  .hint = "Correct the expression; it is searched for anywhere in the path."});
@@ -75,7 +75,7 @@ void check_options(const SplitOptions& options) {
   }
   if (!options.fraction && options.every < 2) {
     throw Error({.what = "cannot split",
-                 .expected = "every 2nd picture or fewer",
+                 .expected = "every 2nd image or fewer",
                  .found = fmt::format("{}", options.every)});
   }
 }
@@ -84,7 +84,7 @@ void check_sides(const ImageListing& listing, const SplitParts& parts) {
   if (!parts.train.images.empty() && !parts.validation.images.empty()) return;
   throw Error({.what = "a side of the split would be empty",
                .path = listing.root.string(),
-               .expected = "pictures for training and for validation",
+               .expected = "images for training and for validation",
                .found = fmt::format("{} and {} of {}", parts.train.images.size(),
                                     parts.validation.images.size(), listing.images.size()),
                .hint = "Choose another share; groups and exact duplicates stay together."});

@@ -226,7 +226,7 @@ TEST(Split, WrongOptionsAreErrors) {
   EXPECT_THAT(error({.every = 0}).found, "0");
   EXPECT_THAT(error({.group = "p[0-9]"}).expected, "parentheses");
   EXPECT_THAT(error({.group = "(p["}).expected, HasSubstr("regular expression"));
-  EXPECT_THAT(error({.group = "(patient)"}).what, HasSubstr("matches no picture"));
+  EXPECT_THAT(error({.group = "(patient)"}).what, HasSubstr("matches no image"));
   EXPECT_THAT(error({.group = "(jpg)"}).what, HasSubstr("empty"));
   EXPECT_THAT(error({.fraction = 0.001}).what, HasSubstr("empty"));
 }

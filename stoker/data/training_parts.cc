@@ -58,14 +58,15 @@ std::shared_ptr<const Source> open_named(const std::string& data, Split split, c
   const DataParts parts = find_data_parts(data, options);
   if (parts.has(split)) return open_data(data, split, options);
   if (parts.whole()) return open_data(data, Split::kTrain, options);
-  throw Error({.what = fmt::format("it is not clear which part `{}` means", option),
-               .path = data,
-               .expected = fmt::format("data with a {} part, or without parts", name_of(split)),
-               .found = fmt::format("train and {}", parts.test ? "test" : "val"),
-               .hint = fmt::format("Name the part's own folder{}",
-                                   split == Split::kValidation && parts.test
-                                       ? ", or validate on the test part with `val_split` test."
-                                       : ".")});
+  throw OptionError(
+      {.what = fmt::format("it is not clear which part `{}` means", option),
+       .path = data,
+       .expected = fmt::format("data with a {} part, or without parts", name_of(split)),
+       .found = fmt::format("train and {}", parts.test ? "test" : "val"),
+       .hint = fmt::format("Name the part's own folder{}",
+                           split == Split::kValidation && parts.test
+                               ? ", or validate on the test part with `val_split` test."
+                               : ".")});
 }
 
 [[noreturn]] void fail_shards_without_validation(const std::string& data) {

@@ -160,7 +160,7 @@ TEST(Gradients, AnUnusedParameterOverlappedIsNamed) {
       reduction->finish();
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("found b"));
+      EXPECT_THAT(error.what(), HasSubstr("got b"));
     }
   });
 }

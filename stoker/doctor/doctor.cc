@@ -29,24 +29,26 @@ constexpr std::array<FindingTraits, kFindingKinds> kTraits = {{
     {"unsupported", Severity::kError, "An image that cannot be read here",
      "Convert it to JPEG, PNG or WebP, or give it the extension of its format: training refuses "
      "such data, or leaves it out with `skip_unknown`."},
-    {"two_labels", Severity::kError, "The same picture under two labels",
+    {"two_labels", Severity::kError, "The same image under two labels",
      "Find out which label is right and remove the others: no model can learn both."},
-    {"leak", Severity::kError, "The same picture in two parts",
-     "Remove it from train: figures on pictures that were trained on mean nothing."},
+    {"leak", Severity::kError, "The same image in two parts",
+     "Remove it from train: figures on images that were trained on mean nothing."},
     {"unknown_class", Severity::kError, "A class that train does not have",
-     "Rename the folder or add pictures of the class to train: the model cannot name it."},
-    {"empty_class", Severity::kError, "A class without usable pictures",
-     "Add pictures, or remove the folder."},
-    {"near_two_labels", Severity::kWarning, "Almost the same picture under two labels",
+     "Rename the folder or add images of the class to train: the model cannot name it."},
+    {"empty_class", Severity::kError, "A class without usable images",
+     "Add images, or remove the folder."},
+    {"suspect_label", Severity::kWarning, "Label that the model doubts",
+     "Look at them from the first on, and move those that are wrong into the right class folder."},
+    {"near_two_labels", Severity::kWarning, "Almost the same image under two labels",
      "Look at them: one of the labels is probably wrong."},
-    {"near_leak", Severity::kWarning, "Almost the same picture in two parts",
+    {"near_leak", Severity::kWarning, "Almost the same image in two parts",
      "Look at them: if they show the same thing, keep them in one part (stoker split)."},
-    {"duplicate", Severity::kWarning, "The same picture more than once",
+    {"duplicate", Severity::kWarning, "The same image more than once",
      "Remove the copies, or train on the list of `write_list`, which keeps one."},
     {"missing_class", Severity::kWarning, "A class that is only trained on",
-     "Add pictures of it to the other part, or nothing says how well it is learnt."},
-    {"stray_picture", Severity::kWarning, "A picture outside the class folders",
-     "Move it into the folder of its class: it is left out of training."},
+     "Add images of it to the other part, or nothing says how well it is learnt."},
+    {"stray_image", Severity::kWarning, "An image outside the class folders",
+     "Move it into the folder of its class: training ignores it."},
     {"imbalance", Severity::kWarning, "Classes of very different size",
      "Collect more of the small class, or weigh the classes; judge by class, not by the mean."},
     {"wrong_extension", Severity::kWarning, "Extension and content differ",
@@ -56,16 +58,16 @@ constexpr std::array<FindingTraits, kFindingKinds> kTraits = {{
     {"transparency", Severity::kWarning, "Transparent",
      "Decide what lies behind it; it is decoded over white."},
     {"animated", Severity::kWarning, "Animated",
-     "Extract the picture that is meant; only the first is decoded."},
+     "Extract the image that is meant; only the first is decoded."},
     {"tiny", Severity::kWarning, "Very small",
-     "Get the picture in its full size; check that it is no icon or thumbnail."},
+     "Get the image in its full size; check that it is no icon or thumbnail."},
     {"elongated", Severity::kWarning, "Very long and narrow",
      "Crop it to its subject: a square crop shows little of it."},
     {"blank", Severity::kWarning, "Nothing but one colour", "Remove it, or get the file again."},
     {"dark_sixteen_bit", Severity::kWarning, "Nearly black: 16 bits a value, few of them used",
      "Multiply its values, by 16 where they have 12 bits (X-rays often do), and save it again: "
      "only the high byte is used. For example: magick in.png -evaluate multiply 16 out.png"},
-    {"near_duplicate", Severity::kNote, "Almost the same picture more than once",
+    {"near_duplicate", Severity::kNote, "Almost the same image more than once",
      "Nothing, unless they make up much of the class; keep them in one part when splitting."},
     {"sixteen_bit", Severity::kNote, "16 bits a value", "Nothing: the high byte is used."},
     {"palette", Severity::kNote, "Colours from a palette",
@@ -74,7 +76,7 @@ constexpr std::array<FindingTraits, kFindingKinds> kTraits = {{
      "Check that grey does not give a class away."},
     {"rotated", Severity::kNote, "Turned by EXIF",
      "Nothing: it is turned upright. Other programs may not do so."},
-    {"ignored", Severity::kNote, "Left out", "Remove it if it is not needed."},
+    {"ignored", Severity::kNote, "Ignored", "Remove it if it is not needed."},
 }};
 
 void add_part(Diagnosis& diagnosis, std::string name, const fs::path& folder) {
@@ -107,7 +109,12 @@ class Examination {
     {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < workers; ++i) threads.emplace_back([this] { work(); });
-      wait(workers);
+      try {
+        wait(workers);
+      } catch (...) {
+        next_ = total_;  // what `progress` throws ends the work
+        throw;
+      }
     }
     if (failure_) std::rethrow_exception(failure_);
   }

@@ -31,11 +31,12 @@ enum class FindingKind : std::uint8_t {
   kLeak,
   kUnknownClass,
   kEmptyClass,
+  kSuspectLabel,
   kNearTwoLabels,
   kNearLeak,
   kDuplicate,
   kMissingClass,
-  kStrayPicture,
+  kStrayImage,
   kImbalance,
   kWrongExtension,
   kCmyk,
@@ -57,7 +58,7 @@ inline constexpr std::size_t kFindingKinds = static_cast<std::size_t>(FindingKin
 struct FindingTraits {
   std::string_view name;  // for programs: "near_leak"
   Severity severity;
-  std::string_view title;   // for people: "Almost the same picture in two parts"
+  std::string_view title;   // for people: "Almost the same image in two parts"
   std::string_view advice;  // what to do
 };
 [[nodiscard]] const FindingTraits& traits_of(FindingKind kind);
@@ -88,7 +89,7 @@ struct Diagnosis {
   std::filesystem::path folder;
   std::vector<ExaminedPart> parts;
   std::vector<ExaminedImage> images;  // by part, in the order of the listing
-  std::vector<Finding> findings;      // by kind, then by path
+  std::vector<Finding> findings;      // by kind, then by path; suspect labels by rank
 };
 
 // The class's name; empty where the image has none.
@@ -104,6 +105,7 @@ struct DoctorOptions {
   bool mirrored = false;      // a mirrored picture is a near-duplicate too
   int workers = 1;
   // Called now and then, by the calling thread, with how many files are examined, and of how many.
+  // What it throws ends the examination.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 

@@ -139,7 +139,7 @@ TEST_F(DoctorTest, ImbalanceIsReportedBeyondTheLimit) {
   EXPECT_THAT(findings(), IsEmpty());
   add("a/one_more.png");
   EXPECT_THAT(findings(), ElementsAre("imbalance: b a"));
-  EXPECT_THAT(detail(), HasSubstr("2 pictures of b and 21 of a"));
+  EXPECT_THAT(detail(), HasSubstr("2 images of b and 21 of a"));
 }
 
 TEST_F(DoctorTest, LeftOutFilesAreNoted) {
@@ -155,7 +155,7 @@ TEST_F(DoctorTest, PicturesBesideTheClassFoldersAreReported) {
   add_class("a", 2);
   add("forgotten.PNG");
   add(".cover.png");
-  EXPECT_THAT(findings(), ElementsAre("stray_picture: forgotten.PNG", "ignored: .cover.png"));
+  EXPECT_THAT(findings(), ElementsAre("stray_image: forgotten.PNG", "ignored: .cover.png"));
 }
 
 TEST_F(DoctorTest, WorkersDoNotChangeTheResult) {

@@ -42,7 +42,7 @@ std::string read_all(const std::filesystem::path& path, std::vector<std::byte>& 
   if (::fstat(file.fd, &status) != 0) return reason_of(errno);
   if (!S_ISREG(status.st_mode)) return "not a regular file";
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > kMaxFileBytes) return fmt::format("{} bytes, more than a picture has", size);
+  if (size > kMaxFileBytes) return fmt::format("{} bytes, more than an image has", size);
   bytes.resize(size);
   std::size_t done = 0;
   while (done < bytes.size()) {

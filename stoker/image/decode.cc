@@ -36,7 +36,7 @@ std::optional<ErrorDetails> beyond_limits(const StoredHeader& header, const Deco
       .expected = fmt::format("sides of at most {} and at most {} pixels", limits.max_side,
                               limits.max_pixels),
       .found = fmt::format("{}x{}", header.width, header.height),
-      .hint = "Raise the limit if the picture is meant to be this large."};
+      .hint = "Raise the limit if the image is meant to be this large."};
 }
 
 // The largest scale at which the region still has at least the target's pixels.
@@ -57,7 +57,7 @@ void check(const DecodeOptions& options, const Region& region, const ImageHeader
   STOKER_INVARIANT(region.width >= 1 && region.height >= 1 && region.left >= 0 && region.top >= 0 &&
                        region.left <= header.width - region.width &&
                        region.top <= header.height - region.height,
-                   "region {}+{}, {}+{} of a picture of {}x{}", region.left, region.width,
+                   "region {}+{}, {}+{} of an image of {}x{}", region.left, region.width,
                    region.top, region.height, header.width, header.height);
 }
 

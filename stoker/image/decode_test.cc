@@ -89,7 +89,7 @@ TEST(ImageDecoder, RefusesSizesBeyondTheLimitsFromTheHeader) {
     EXPECT_TRUE(read_image_header(as_span(bytes), {.max_side = 50, .max_pixels = 2000}));
     auto wide = read_image_header(as_span(bytes), {.max_side = 49});
     ASSERT_FALSE(wide);
-    EXPECT_THAT(to_string(wide.error()), HasSubstr("found 50x40"));
+    EXPECT_THAT(to_string(wide.error()), HasSubstr("got 50x40"));
     EXPECT_FALSE(read_image_header(as_span(bytes), {.max_pixels = 1999}));
   }
 }

@@ -18,7 +18,7 @@ constexpr int kMaxJpegSide = 65'500;
 [[noreturn]] void throw_error(j_common_ptr state) {
   char message[JMSG_LENGTH_MAX] = {};
   state->err->format_message(state, message);
-  throw Error({.what = "cannot encode a picture as JPEG", .found = message});
+  throw Error({.what = "cannot encode an image as JPEG", .found = message});
 }
 
 // Ends what libjpeg holds on every way out.
@@ -48,7 +48,7 @@ std::vector<std::byte> encode_jpeg(const ImageView& image, int quality) {
   const ImageShape& shape = image.shape;
   check_shape(shape);
   if (quality < 1 || quality > 100 || shape.height > kMaxJpegSide || shape.width > kMaxJpegSide) {
-    throw Error({.what = "cannot encode a picture as JPEG",
+    throw Error({.what = "cannot encode an image as JPEG",
                  .expected = "a quality of 1 to 100 and sides of at most 65500",
                  .found = fmt::format("{}, {}x{}", quality, shape.width, shape.height)});
   }

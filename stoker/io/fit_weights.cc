@@ -101,7 +101,7 @@ WeightsFit fit_weights(std::span<const WantedTensor> wanted, std::span<const Ten
 
 std::string WeightsFit::text() const {
   const std::size_t wanted = fitting.size() + missing.size() + different.size() + replaced.size();
-  std::string text = fmt::format("{} of {} tensors fit", fitting.size(), wanted);
+  std::string text = fmt::format("loaded {} of {} tensors", fitting.size(), wanted);
   text += list_line("converted to another type", converted);
   text += list_line("new, since the head has another shape", replaced);
   text += list_line("missing", missing);

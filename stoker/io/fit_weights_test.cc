@@ -40,7 +40,7 @@ TEST(FitWeights, PairsTensorsByNameInAnyOrder) {
     EXPECT_EQ(kNetwork[pair.wanted].name, file[pair.found].name);
   }
   EXPECT_THAT(fit.replaced, IsEmpty());
-  EXPECT_EQ(fit.text(), "4 of 4 tensors fit");
+  EXPECT_EQ(fit.text(), "loaded 4 of 4 tensors");
 }
 
 TEST(FitWeights, NamesWhatIsMissingAndWhatIsUnexpected) {
@@ -50,7 +50,8 @@ TEST(FitWeights, NamesWhatIsMissingAndWhatIsUnexpected) {
   EXPECT_FALSE(fit.complete());
   EXPECT_THAT(fit.missing, ElementsAre("conv.weight"));
   EXPECT_THAT(fit.unexpected, ElementsAre("conv2.weight"));
-  EXPECT_EQ(fit.text(), "3 of 4 tensors fit\nmissing 1: conv.weight\nunexpected 1: conv2.weight");
+  EXPECT_EQ(fit.text(),
+            "loaded 3 of 4 tensors\nmissing 1: conv.weight\nunexpected 1: conv2.weight");
 }
 
 TEST(FitWeights, ShowsBothShapesOfADifference) {

@@ -225,7 +225,7 @@ TEST(OnnxGraph, NamesComeOnceAndBytesFitTheShape) {
   TensorView wrong = view;
   wrong.name = "v";
   wrong.shape = {3};
-  EXPECT_THAT(message_of([&] { (void)graph.constant(wrong); }), HasSubstr("found 8"));
+  EXPECT_THAT(message_of([&] { (void)graph.constant(wrong); }), HasSubstr("got 8"));
   EXPECT_THAT(message_of([&] { graph.metadata("k", "\xFF"); }), HasSubstr("UTF-8"));
 }
 

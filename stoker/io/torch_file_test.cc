@@ -239,7 +239,7 @@ TEST(TorchFile, ATensorThatMakesNoSenseIsNotWritten) {
   };
   EXPECT_THAT(refusal({view("", {2})}), HasSubstr("names in UTF-8"));
   EXPECT_THAT(refusal({view("\xFF", {2})}), HasSubstr("names in UTF-8"));
-  EXPECT_THAT(refusal({view("a", {3})}), HasSubstr("expected 12 bytes"));
+  EXPECT_THAT(refusal({view("a", {3})}), HasSubstr("Expected 12 bytes"));
   EXPECT_THAT(refusal({view("a", {INT64_MAX, 4})}), HasSubstr("less than 2^63"));
   EXPECT_THAT(refusal({view("a", {2}), view("b", {2}), view("a", {2})}), HasSubstr("\"a\" twice"));
 }

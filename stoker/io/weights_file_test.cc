@@ -95,7 +95,7 @@ TEST(WeightsFile, AnotherFileIsRefused) {
   for (const char* content : {"", "<html>not found</html>", "GIF89a"}) {
     const auto path = folder.write("w.pth", pickles::bytes_of(content));
     EXPECT_THAT(message_of([&] { const WeightsFile file(path); }),
-                HasSubstr("expected a safetensors file, or a state_dict of torch.save"));
+                HasSubstr("Expected a safetensors file, or a state_dict of torch.save"));
   }
 }
 

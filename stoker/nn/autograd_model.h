@@ -20,6 +20,7 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor class_activation(const at::Tensor& x,
                                             const at::Tensor& classes) const final;
   void compute_in(Precision precision) final { precision_ = precision; }
+  [[nodiscard]] bool has_mixed_precision() const final { return true; }
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const final;
 
  protected:

@@ -47,7 +47,7 @@ void Model::freeze(std::size_t count) {
   const std::vector<ModelStage> all = stages();
   if (count >= all.size()) {
     throw Error(
-        {.what = "cannot freeze so many stages",
+        {.what = "cannot freeze all stages",
          .expected = fmt::format("at most {}: {} must learn", all.size() - 1, all.back().name),
          .found = fmt::format("{}", count)});
   }

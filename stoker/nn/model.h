@@ -147,6 +147,7 @@ class Model {
   // Throws Error where the network has float32 alone.
   virtual void compute_in(Precision precision);
   [[nodiscard]] Precision precision() const noexcept { return precision_; }
+  [[nodiscard]] virtual bool has_mixed_precision() const { return false; }
 
   // Moves every tensor; handles taken before still point to the old ones.
   void to(const at::Device& device) {

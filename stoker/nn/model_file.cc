@@ -151,7 +151,7 @@ void check_class_names(const std::vector<std::string>& model, const std::vector<
     throw Error({.what = "the data has no classes",
                  .path = model_path,
                  .expected = fmt::format("the model's {} classes", model.size()),
-                 .found = "pictures without classes",
+                 .found = "images without classes",
                  .hint = "Put them into a folder for each class; `stoker predict` needs none"});
   }
   std::size_t i = 0;

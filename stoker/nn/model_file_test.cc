@@ -100,7 +100,7 @@ TEST(ModelFile, TensorsMustBeExactlyTheArchitectures) {
   std::vector<NamedTensor> tensors = all_tensors(*fitting);
   EXPECT_NO_THROW(read_tensors(tensors, file, path.string()));
   tensors.push_back({"layers.2.weight", at::zeros({3})});
-  expect_error(tensors, "layers.2.weight as F32 (3), found no tensor of that name");
+  expect_error(tensors, "layers.2.weight as F32 (3), got no tensor of that name");
   tensors.resize(3);
   expect_error(tensors, "also layers.1.bias");
 }

@@ -159,7 +159,7 @@ TEST(Operators, SayWhatTheyCannotTake) {
   EXPECT_THAT(message_of([&] {
                 call("correlation", image, at::zeros({2, 3}));
               }),
-              HasSubstr("odd sides, found 2×3"));
+              HasSubstr("odd sides, got 2×3"));
   EXPECT_THAT(message_of([&] {
                 call("correlation", image, at::zeros({3, 3}, at::kDouble));
               }),

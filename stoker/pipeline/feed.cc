@@ -67,10 +67,9 @@ BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples) {
 }
 
 SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)
-    : Error({.what = fmt::format("cannot make sample {} (epoch {}, position {})", sample_name,
-                                 place.epoch, place.position),
-             .found = reason,
-             .hint = "`stoker doctor` finds all such files; `on_error` skip trains without them"}),
+    : Error({.what = fmt::format("cannot read sample {} (epoch {}, position {}): {}", sample_name,
+                                 place.epoch, place.position, reason),
+             .hint = "`stoker doctor` lists all such files; `on_error` skip trains without them"}),
       sample_name_(std::move(sample_name)),
       place_(place) {}
 

@@ -21,17 +21,17 @@ std::array<double, 3> per_channel(const std::vector<double>& values) {
 
 void check_count(const std::vector<double>& values, const char* option) {
   if (values.size() == 1 || values.size() == 3) return;
-  throw Error({.what = fmt::format("`{}` does not fit", option),
-               .expected = "one number, or one for each of three channels",
-               .found = fmt::format("{}", values.size())});
+  throw OptionError({.what = fmt::format("`{}` does not fit", option),
+                     .expected = "one number, or one for each of three channels",
+                     .found = fmt::format("{}", values.size())});
 }
 
 void check_values(const std::vector<double>& values, const char* option, bool above_zero) {
   for (const double value : values) {
     if (std::isfinite(value) && (!above_zero || value > 0)) continue;
-    throw Error({.what = fmt::format("`{}` does not fit", option),
-                 .expected = above_zero ? "finite numbers above 0" : "finite numbers",
-                 .found = fmt::format("{}", value)});
+    throw OptionError({.what = fmt::format("`{}` does not fit", option),
+                       .expected = above_zero ? "finite numbers above 0" : "finite numbers",
+                       .found = fmt::format("{}", value)});
   }
 }
 

@@ -22,7 +22,7 @@ void check(const PlanOptions& o) {
           fmt::format("1 to {} samples", kMaxSamples), fmt::format("{}", o.samples));
   require(o.batch_size >= 1 && o.batch_size <= kMaxBatchSize, "cannot make batches of this size",
           fmt::format("1 to {} samples", kMaxBatchSize), fmt::format("{}", o.batch_size));
-  require(o.ranks >= 1 && o.rank < o.ranks, "there is no such rank",
+  require(o.ranks >= 1 && o.rank < o.ranks, "the rank is out of range",
           fmt::format("a rank below {}", o.ranks), fmt::format("{}", o.rank));
 }
 

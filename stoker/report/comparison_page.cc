@@ -34,7 +34,7 @@ HtmlTable groups_table(const Comparison& comparison) {
   HtmlTable table{.label = "Settings and results", .columns = comparison.settings, .rows = {}};
   if (comparison.settings.empty()) table.columns = {"run"};
   for (const char* name : {"runs", "last top-1", "best top-1", "test top-1", "last loss",
-                           "training, s", "samples/s", "speed-up", "waited"}) {
+                           "training, s", "samples/s", "speed-up", "data wait"}) {
     table.columns.emplace_back(name);
   }
   double first_seconds = std::nan("");

@@ -166,13 +166,13 @@ TEST(ConfusionMatrix, KeepsAMarginAtEverySize) {
 TEST(ConfusionMatrix, RefusesInputThatIsNoMatrix) {
   EXPECT_THAT(message_of([] { return confusion_matrix({}, {}); }), HasSubstr("at least one class"));
   EXPECT_THAT(message_of([] { return confusion_matrix(Counts(5), numbered(2)); }),
-              HasSubstr("expected 2 times 2 counts, found 5 counts"));
+              HasSubstr("Expected 2 times 2 counts, got 5 counts"));
   EXPECT_THAT(message_of([] { return confusion_matrix(Counts(6), numbered(2)); }),
-              HasSubstr("found 6 counts"));
+              HasSubstr("got 6 counts"));
   EXPECT_THAT(message_of([] {
                 return confusion_matrix(Counts{1, 2, -3, 4}, numbered(2));
               }),
-              HasSubstr("expected 0 or more, found -3"));
+              HasSubstr("Expected 0 or more, got -3"));
 }
 
 TEST(ConfusionMatrix, RefusesPagesThatAreTooLarge) {

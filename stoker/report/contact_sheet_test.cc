@@ -157,7 +157,7 @@ TEST(ContactSheet, RefusesEmptyInput) {
 }
 
 TEST(ContactSheet, RefusesANegativeZoom) {
-  EXPECT_NE(refusal({row_of("a", 2)}, {.zoom = -1}).find("found -1"), std::string::npos);
+  EXPECT_NE(refusal({row_of("a", 2)}, {.zoom = -1}).find("got -1"), std::string::npos);
 }
 
 TEST(ContactSheet, RefusesSheetsThatAreTooLargeBeforeTakingMemory) {

@@ -124,7 +124,7 @@ void add_tiles(std::string& out, const DoctorPage& page) {
   add_tile(out, count_of(page, PageSeverity::kError), "errors", "error");
   add_tile(out, count_of(page, PageSeverity::kWarning), "warnings", "warning");
   add_tile(out, count_of(page, PageSeverity::kNote), "notes", "note");
-  add_tile(out, page.pictures, "pictures");
+  add_tile(out, page.pictures, "images");
   if (page.part_names.size() > 1) {
     for (std::size_t p = 0; p < page.part_names.size(); ++p) {
       add_tile(out, page.part_pictures[p], "in " + page.part_names[p]);
@@ -170,7 +170,7 @@ void add_class_row(std::string& out, const PageClass& one, std::uint64_t most) {
 
 void add_balance(std::string& out, const DoctorPage& page) {
   if (page.classes.empty()) return;
-  out += "<section><h2>Pictures of each class</h2>\n<div class=\"legend\">";
+  out += "<section><h2>Images of each class</h2>\n<div class=\"legend\">";
   for (std::size_t p = 0; p < page.part_names.size(); ++p) {
     out += fmt::format("<i class=\"{}\"></i>{}", kPartColours[p % kPartColours.size()],
                        escape_html(page.part_names[p]));
@@ -214,7 +214,7 @@ void add_lines(std::string& out, const std::vector<std::string>& lines) {
 }
 
 void add_finding(std::string& out, const PageFinding& finding) {
-  out += fmt::format("<div class=\"finding\"><p class=\"detail\">{}</p><div class=\"pictures\">\n",
+  out += fmt::format("<div class=\"finding\"><p class=\"detail\">{}</p><div class=\"images\">\n",
                      escape_html(finding.detail));
   for (const PagePicture& picture : finding.pictures) add_picture(out, picture, "");
   out += "</div>\n";
@@ -237,7 +237,7 @@ void add_findings(std::string& out, const std::vector<PageFinding>& findings) {
     for (const PageFinding& finding : findings) add_finding(out, finding);
     return;
   }
-  out += "<div class=\"pictures grid\">\n";
+  out += "<div class=\"images grid\">\n";
   for (const PageFinding& finding : findings) {
     add_picture(out, finding.pictures.front(), finding.detail);
   }

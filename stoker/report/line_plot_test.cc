@@ -182,13 +182,13 @@ TEST(LinePlot, RefusesWrongInput) {
   EXPECT_THAT(message_of([] {
                 return line_plot(one({1, 2}, {1}, "acc"));
               }),
-              HasSubstr("\"acc\" lacks a coordinate: expected 2 y, one for each x, found 1"));
+              HasSubstr("\"acc\" lacks a coordinate. Expected 2 y, one for each x, got 1"));
   for (const double x : {0.0, -3.0}) {
     const LinePlotOptions options{.x_scale = AxisScale::kLog2};
     EXPECT_THAT(message_of([&] {
                   return line_plot(one({1, x}, {1, 1}), options);
                 }),
-                HasSubstr("expected x greater than 0"));
+                HasSubstr("Expected x greater than 0"));
   }
   EXPECT_THAT(message_of([] { return line_plot(one({1}, {1}), {.y_min = 3, .y_max = 2}); }),
               HasSubstr("must differ"));

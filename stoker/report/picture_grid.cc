@@ -46,7 +46,7 @@ struct GridLayout {
 
 void check_count(const char* name, int value) {
   if (value >= 1) return;
-  throw Error({.what = fmt::format("cannot draw a grid of pictures with this number of {}", name),
+  throw Error({.what = fmt::format("cannot draw a grid of images with this number of {}", name),
                .expected = "1 or more",
                .found = fmt::format("{}", value)});
 }
@@ -56,7 +56,7 @@ std::span<const GridPicture> shown(const std::vector<GridPicture>& pictures,
   check_count("columns", options.columns);
   check_count("rows", options.rows);
   if (pictures.empty()) {
-    throw Error({.what = "a grid of pictures needs at least one picture", .found = "none"});
+    throw Error({.what = "a grid of images needs at least one image", .found = "none"});
   }
   const auto places = static_cast<std::size_t>(options.columns) * options.rows;
   return std::span(pictures).first(std::min(places, pictures.size()));
@@ -90,7 +90,7 @@ int widest_text(std::span<const GridPicture> pictures, int scale) {
 }
 
 void check_grid_size(std::int64_t height, std::int64_t width) {
-  check_page_size(height, width, "grid of pictures", "Show fewer pictures or take a smaller zoom.");
+  check_page_size(height, width, "grid of images", "Show fewer images or take a smaller zoom.");
 }
 
 // What is written below the images, which are cell_width pixels wide.

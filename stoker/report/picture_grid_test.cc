@@ -115,14 +115,14 @@ TEST(PictureGrid, IsRgbWhereAnyImageIs) {
 }
 
 TEST(PictureGrid, RefusesWrongInput) {
-  EXPECT_THAT(message_of([] { return picture_grid({}); }), HasSubstr("at least one picture"));
+  EXPECT_THAT(message_of([] { return picture_grid({}); }), HasSubstr("at least one image"));
   EXPECT_THAT(message_of([] { return picture_grid({{Image(), "a"}}); }), HasSubstr("0x0"));
   EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.columns = 0}); }),
-              HasSubstr("number of columns: expected 1 or more, found 0"));
+              HasSubstr("number of columns. Expected 1 or more, got 0"));
   EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.rows = -1}); }),
               HasSubstr("number of rows"));
   EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.zoom = -1}); }),
-              HasSubstr("found -1"));
+              HasSubstr("got -1"));
 }
 
 TEST(PictureGrid, RefusesPagesThatAreTooLargeBeforeTakingMemory) {

@@ -71,7 +71,7 @@ std::string tiles(const RunReport& run) {
   out += tile(duration_text(training_seconds(run)), "training");
   out += tile(count_text(training_speed(run)), "samples/s");
   const double wait = waiting_share(run);
-  if (std::isfinite(wait)) out += tile(fmt::format("{:.1f} %", 100 * wait), "waited for data");
+  if (std::isfinite(wait)) out += tile(fmt::format("{:.1f} %", 100 * wait), "data wait");
   return out + "</div>\n";
 }
 

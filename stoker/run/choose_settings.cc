@@ -81,10 +81,11 @@ std::string policy_of_size(const std::string& policy, int size, bool differ) {
     const std::string others = comma == std::string::npos ? "" : arguments.substr(comma);
     return fmt::format("random_resized_crop({}{}{}", size, others, rest);
   }
-  throw Error({.what = "`img_size` does not fit",
-               .expected = "a policy that begins with resize, resize_crop or random_resized_crop",
-               .found = name,
-               .hint = "Give the size in `aa` and `val_aa` instead"});
+  throw OptionError(
+      {.what = "`img_size` does not fit",
+       .expected = "a policy that begins with resize, resize_crop or random_resized_crop",
+       .found = name,
+       .hint = "Give the size in `aa` and `val_aa` instead"});
 }
 
 std::vector<std::string> choose_settings(RunSettings& run, GivenSettings& given,

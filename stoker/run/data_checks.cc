@@ -20,7 +20,7 @@ std::vector<std::string> check_data(std::span<const DataPart> parts,
     if (!part.source) continue;
     const LeftOut left_out = left_out_of(*part.source);
     if (!options.skip_unknown) refuse_left_out_images(left_out, "skip_unknown");
-    if (left_out.paths > 0) add(fmt::format("left out   {}", to_text(left_out)));
+    if (left_out.paths > 0) add(fmt::format("ignored    {}", to_text(left_out)));
     if (!options.decode_images) continue;
     const std::string warning = warn_of_dark_images(*part.source, options.limits);
     if (!warning.empty()) add(fmt::format("warning    {}", warning));

@@ -2,12 +2,11 @@
 #include "stoker/predict.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "stoker/nn/model_file.h"
 #include "stoker/run/model_data.h"
-#include "stoker/run/place_model.h"
+#include "stoker/run/ready_model.h"
 #include "stoker/run/weights_path.h"
 #include "stoker/train/evaluate.h"
 
@@ -28,27 +27,17 @@ ImagePrediction of_sample(const Predictions& batch, std::size_t row, const Sourc
 }  // namespace
 
 struct Predictor::State {
-  LoadedModel loaded;
-  EvaluateOptions options;
+  ReadyModel ready;
   std::string weights;
 };
 
 Predictor::Predictor(const std::string& weights, const PredictOptions& options)
     : state_(std::make_unique<State>()) {
   state_->weights = weights_path(weights);
-  state_->loaded = load_model(state_->weights);
-  const ModelCard& card = state_->loaded.card;
-  EvaluateOptions& evaluate = state_->options;
-  evaluate.batch_size =
-      options.batch_size > 0 ? options.batch_size : default_evaluation_batch(card.input.image);
-  const Placement placed = place_model(
-      *state_->loaded.model,
-      {.workers = options.workers, .threads = options.threads, .device = options.device},
-      evaluate.batch_size);
-  evaluate.workers = placed.threads.workers;
-  evaluate.normalisation = card.preprocessing.normalisation();
-  evaluate.on_error = OnError::kOmit;
-  evaluate.max_errors = std::numeric_limits<std::uint64_t>::max();
+  state_->ready =
+      make_ready(load_model(state_->weights),
+                 {.workers = options.workers, .threads = options.threads, .device = options.device},
+                 {.batch_size = options.batch_size});
 }
 
 Predictor::~Predictor() = default;
@@ -56,18 +45,18 @@ Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 const std::vector<std::string>& Predictor::class_names() const {
-  return state_->loaded.card.class_names;
+  return state_->ready.loaded.card.class_names;
 }
 
 std::vector<ImagePrediction> Predictor::predict(const std::string& data) {
-  ModelCard card = state_->loaded.card;
+  ModelCard card = state_->ready.loaded.card;
   card.division.clear();  // all of the data is meant, also where the run trained on a part of it
   ModelData opened = open_model_data(card, {.data = data, .weights = state_->weights});
   const EvaluationPart& part = opened.part;
-  EvaluateOptions options = state_->options;
+  EvaluateOptions options = state_->ready.options;
   options.policy = std::move(opened.policy);
   std::vector<std::pair<std::uint64_t, ImagePrediction>> rows;
-  stoker::predict(*state_->loaded.model, part.source, options, [&](const Predictions& batch) {
+  stoker::predict(*state_->ready.loaded.model, part.source, options, [&](const Predictions& batch) {
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, class_names()));
     }

@@ -11,9 +11,10 @@ namespace stoker {
 namespace {
 
 [[noreturn]] void fail(std::string_view text) {
-  throw Error({.what = "cannot read `where`",
-               .expected = "conditions such as p<0.6, p>=0.9 or class=NAME, with commas between",
-               .found = fmt::format("\"{}\"", text)});
+  throw OptionError(
+      {.what = "cannot read `where`",
+       .expected = "conditions such as p<0.6, p>=0.9 or class=NAME, with commas between",
+       .found = fmt::format("\"{}\"", text)});
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -27,9 +27,9 @@ std::size_t class_of(const std::string& name, const std::vector<std::string>& cl
   if (found != class_names.end()) {
     return static_cast<std::size_t>(found - class_names.begin());
   }
-  throw Error({.what = "unknown class in `positive`",
-               .expected = fmt::format("one of {}", fmt::join(class_names, ", ")),
-               .found = fmt::format("\"{}\"", name)});
+  throw OptionError({.what = "unknown class in `positive`",
+                     .expected = fmt::format("one of {}", fmt::join(class_names, ", ")),
+                     .found = fmt::format("\"{}\"", name)});
 }
 
 std::string id_of(const std::string& sample, SubmissionId kind) {
@@ -68,11 +68,12 @@ PredictionRows::PredictionRows(const std::vector<std::string>& class_names,
   options_.top_k = std::min(options.top_k, class_names.size());
   const bool submission = options.format == RowFormat::kSubmission;
   if (submission && options.top_k > 0) {
-    throw Error({.what = "a submission has one label per image, so `topk` cannot be used",
-                 .hint = "Remove `topk`, or use `format` csv."});
+    throw OptionError({.what = "a submission has one label per image, so `topk` cannot be used",
+                       .hint = "Remove `topk`, or use `format` csv."});
   }
   if (!submission && !options.positive.empty()) {
-    throw Error({.what = "`positive` belongs to submissions", .hint = "Add `format` submission."});
+    throw OptionError(
+        {.what = "`positive` belongs to submissions", .hint = "Add `format` submission."});
   }
   if (!options.positive.empty()) positive_ = class_of(options.positive, class_names);
 }

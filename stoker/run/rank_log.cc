@@ -32,7 +32,7 @@ void RankLog::diverged(const State& state, const std::string& how) {
 void RankLog::epoch_done(const EpochReport& report) {
   const StepTimes& t = report.times;
   say(fmt::format(
-      "epoch {}  step {}  {:.1f} s: waited for data {:.2f}, forward {:.2f}, backward and sums "
+      "epoch {}  step {}  {:.1f} s: data wait {:.2f}, forward {:.2f}, backward and sums "
       "{:.2f}, optimiser {:.2f}",
       report.epoch + 1, report.state.step, report.seconds, t.wait, t.forward, t.backward, t.step));
   for (const SampleFault& fault : report.validation_faults) {

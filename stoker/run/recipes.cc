@@ -56,7 +56,7 @@ const std::vector<Recipe>& recipes() {
        "model-ema: true\n"
        "model-ema-decay: 0.99\n"
        "model-ema-warmup: true\n"},
-      {"from-scratch", "a new network on many pictures, with SGD, TrivialAugment and Mixup",
+      {"from-scratch", "a new network on many images, with SGD, TrivialAugment and Mixup",
        "aa: random_resized_crop(224),hflip(0.5),trivialaugment,erase(0.1)\n"
        "val-aa: imagenet-eval\n"
        "batch-size: 128\n"

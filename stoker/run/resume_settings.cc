@@ -55,9 +55,9 @@ std::string with_epochs(std::string yaml, std::uint32_t epochs) {
 bool resolve_resume(RunSettings& run) {
   if (run.resume != "auto") return false;
   if (run.experiment.empty()) {
-    throw Error({.what = "`resume` auto does not know which run is meant",
-                 .expected = "`experiment` with the run's name",
-                 .found = "none"});
+    throw OptionError({.what = "`resume` auto does not know which run is meant",
+                       .expected = "`experiment` with the run's name",
+                       .found = "none"});
   }
   const bool is_there = RunFolder::is_there(run.output, run.experiment);
   run.resume = is_there ? (fs::path(run.output) / run.experiment).string() : "";

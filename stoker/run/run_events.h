@@ -11,6 +11,9 @@
 
 namespace stoker {
 
+// Gives every rank the text that rank 0 passed under a name.
+using ShareText = std::function<std::string(const std::string& name, const std::string& own_text)>;
+
 struct RunEvents {
   std::function<void(const std::string& line)> line = {};    // of log.txt
   std::function<void(const std::string& note)> trying = {};  // what is tried before the run

@@ -174,7 +174,7 @@ void write_run_pictures(const std::filesystem::path& path, const PictureSources&
                      {"doubtful", predicted_pictures(sources, predictions,
                                                      most_doubtful(predictions, kPicturesOfKind))},
                      {"batch", augmented_pictures(sources)}};
-  write_whole_file(path, json_text(json) + "\n", "run's pictures");
+  write_whole_file(path, json_text(json) + "\n", "run's images");
 }
 
 FeedOptions first_batch_options(const FeedOptions& training) {

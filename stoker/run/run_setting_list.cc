@@ -224,8 +224,22 @@ Settings schedule_settings(RunSettings& run) {
            .place = &schedule.patience_epochs}};
 }
 
+// "true" and "false" are how earlier versions wrote it.
+SettingText amp_text(MixedPrecision& amp) {
+  static const std::array<std::string, 3> kNames = {"off", "on", "auto"};
+  SettingText text = enum_text(amp, kNames);
+  text.write = [write = text.write](const std::string& value) {
+    write(value == "true" ? "on" : value == "false" ? "off" : value);
+  };
+  text.type = "on, off or auto";
+  return text;
+}
+
 Settings precision_settings(RunSettings& run) {
-  return {{.name = "amp", .help = "use mixed precision", .place = &run.amp},
+  return {{.name = "amp",
+           .help = "mixed precision: on (or no value), off, auto (on with AMX, or a GPU with "
+                   "bfloat16)",
+           .place = amp_text(run.amp)},
           {.name = "amp-dtype",
            .help = "bfloat16, or float16 with gradient scaling (CUDA)",
            .place = either_text(run.amp_float16, "bfloat16", "float16"),
@@ -279,6 +293,10 @@ Settings folder_settings(RunSettings& run) {
           {.name = "log-json",
            .help = "write log.jsonl, one JSON object per line",
            .place = &run.record.json_lines,
+           .scope = kRun},
+          {.name = "metrics-file",
+           .help = "write figures in Prometheus text format to this file, every 5 s",
+           .place = &run.record.metrics_file,
            .scope = kRun},
           {.name = "no-report",
            .help = "do not write report.html",

@@ -12,9 +12,9 @@ namespace {
 
 void require_given(const std::string& value, const char* setting, const std::string& example) {
   if (!value.empty()) return;
-  throw Error({.what = fmt::format("`{}` is missing", setting),
-               .expected = example,
-               .hint = "Give it on the command line or in a `config` file"});
+  throw OptionError({.what = fmt::format("`{}` is missing", setting),
+                     .expected = example,
+                     .hint = "Give it on the command line or in a `config` file"});
 }
 
 std::string yaml_of(const RunSettings& settings,
@@ -30,9 +30,10 @@ std::string yaml_of(const RunSettings& settings,
 std::size_t FrozenStages::count(std::size_t stages) const {
   if (all) return stages - 1;
   if (first < stages) return first;
-  throw Error({.what = "`freeze` does not fit",
-               .expected = fmt::format("all, none, or a number of stages, at most {}", stages - 1),
-               .found = fmt::format("\"{}\"", first)});
+  throw OptionError(
+      {.what = "`freeze` does not fit",
+       .expected = fmt::format("all, none, or a number of stages, at most {}", stages - 1),
+       .found = fmt::format("\"{}\"", first)});
 }
 
 SettingText FrozenStages::text() {
@@ -55,8 +56,7 @@ SettingText FrozenStages::text() {
 }
 
 void RunSettings::resolve() {
-  require_given(data, "data",
-                fmt::format("a data set, e.g. `data` {}", known_data_names().front()));
+  require_given(data, "data", fmt::format("a dataset, e.g. `data` {}", known_data_names().front()));
   validation.check();
   train.cached_views = cached_features ? views : 0;
   train.shared_statistics = ranks.sync_bn;
@@ -67,7 +67,7 @@ AverageOptions RunSettings::averaging() const {
 }
 
 std::string RunSettings::precision() const {
-  if (!amp) return "float32";
+  if (amp != MixedPrecision::kOn) return "float32";
   return amp_float16 ? "float16" : "bfloat16";
 }
 

@@ -31,6 +31,9 @@ struct ComputeSettings {
 /// Their list.
 [[nodiscard]] std::vector<Setting> settings_of(ComputeSettings& compute);
 
+/// Whether convolutions and matrix products are computed with fewer bits.
+enum class MixedPrecision : std::uint8_t { kOff, kOn, kAuto };
+
 /// Of several processes that train together.
 struct RankSettings {
   LaunchFlags launch;
@@ -71,7 +74,8 @@ struct RunSettings {
   bool freeze_norms = true;
   bool balanced_loss = false, balanced_samples = false;
   bool auto_batch_size = false, auto_lr = false;  ///< try which suits
-  bool amp = false, amp_float16 = false;
+  MixedPrecision amp = MixedPrecision::kOff;
+  bool amp_float16 = false;
   bool average = false;
   AverageOptions average_options = {.decay = 0.9998};
   NormaliseSettings normalise;

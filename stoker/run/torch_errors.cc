@@ -13,16 +13,15 @@ namespace stoker {
 namespace {
 
 [[noreturn]] void fail_for_memory(std::vector<ErrorDetails> causes = {}) {
-  throw Error({.what = "there is not enough memory",
-               .found = "what this machine, job or device has is used up",
-               .hint = "Take a smaller `batch_size` (`grad_accum_steps` makes up for it), smaller "
-                       "images or a smaller network",
+  throw Error({.what = "out of memory",
+               .hint = "Use a smaller `batch_size` (with `grad_accum_steps` the result is the same "
+                       "size of step), smaller images or a smaller network",
                .causes = std::move(causes)});
 }
 
 }  // namespace
 
-void in_our_words(const std::function<void()>& action) {
+void translate_torch_errors(const std::function<void()>& action) {
   try {
     action();
   } catch (const std::bad_alloc&) {

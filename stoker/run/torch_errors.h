@@ -7,6 +7,6 @@
 namespace stoker {
 
 // Runs the action. What LibTorch throws, and std::bad_alloc, becomes an Error.
-void in_our_words(const std::function<void()>& action);
+void translate_torch_errors(const std::function<void()>& action);
 
 }  // namespace stoker

@@ -37,7 +37,7 @@ void TrainReporter::diverged(const State& state, const std::string& how) {
 void TrainReporter::epoch_done(const EpochReport& report) {
   const MetricsResult& v = report.validation;
   folder_.say(fmt::format(
-      "{}  {}  {}   val {}  {}{}   {:.1f} s, {:.0f} samples/s, waited {:.1f} %{}",
+      "{}  {}  {}   val {}  {}{}   {:.1f} s, {:.0f} samples/s, data wait {:.1f} %{}",
       epoch_label(report.epoch, subject_.epochs), labelled(metric_name::kLoss, report.train_loss),
       labelled(metric_name::kTop1, report.train_top1), labelled(metric_name::kLoss, v.loss),
       labelled(metric_name::kTop1, v.top1), report.is_best ? " *" : "  ", report.seconds,

@@ -14,6 +14,7 @@
 #include "stoker/distributed/group.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
+#include "stoker/run/metrics_file.h"
 #include "stoker/run/rank_agreement.h"
 #include "stoker/run/rank_log.h"
 #include "stoker/run/recipes.h"
@@ -188,6 +189,10 @@ class RecordedRun {
 
   RunEnd run_steps() {
     std::vector<Observer*> all = {&reporter_, &*recorder_};
+    std::optional<MetricsFile> metrics;
+    if (const std::string& path = run_.record.metrics_file; !path.empty()) {
+      all.push_back(&metrics.emplace(path, folder_.path().filename().string()));
+    }
     all.insert(all.end(), events_.observers.begin(), events_.observers.end());
     Observers observers(std::move(all));
     const auto sync = make_sync(group_, setup_.state, run_);
@@ -289,6 +294,12 @@ RunResult run_alone(RunRequest& request, const Launch& launch, const RunEvents& 
   return RecordedRun(*folder, run, setup, events, nullptr).train();
 }
 
+ShareText text_of_rank_0(Group& group) {
+  return [&group](const std::string& name, const std::string& own) {
+    return group.share_text(name, own);
+  };
+}
+
 RunResult run_as_rank_0(RunRequest& request, Group& group, const RunEvents& events) {
   RunSettings& run = request.settings;
   const bool may_take = resolve_resume(run);
@@ -301,7 +312,7 @@ RunResult run_as_rank_0(RunRequest& request, Group& group, const RunEvents& even
     resumed = resumed_settings(*folder);
   }
   static_cast<void>(group.share_text("resumed settings", resumed));
-  TrainSetup setup = set_up(run, request.given, group.launch(), events);
+  TrainSetup setup = set_up(run, request.given, group.launch(), events, text_of_rank_0(group));
   check_agreement(run, setup, group);
   if (!folder) folder.emplace(new_folder(run, setup, may_take));
   static_cast<void>(group.share_text("folder", fs::absolute(folder->path()).string()));
@@ -336,7 +347,7 @@ RunResult run_as_other_rank(RunRequest& request, Group& group, const RunEvents& 
   } else {
     apply_resumed(request, resumed, "rank 0's settings");
   }
-  TrainSetup setup = set_up(run, request.given, group.launch(), events);
+  TrainSetup setup = set_up(run, request.given, group.launch(), events, text_of_rank_0(group));
   check_agreement(run, setup, group);
   const fs::path folder = group.share_text("folder", "");
   RankLog log(folder, group.rank());
@@ -370,7 +381,7 @@ RunResult run_as_rank(RunRequest& request, const Launch& launch, const RunEvents
   Group group(launch, group_options(request.settings, launch));
   try {
     RunResult result;
-    in_our_words([&] {
+    translate_torch_errors([&] {
       result = group.rank() == 0 ? run_as_rank_0(request, group, events)
                                  : run_as_other_rank(request, group, events);
     });
@@ -421,7 +432,7 @@ RunResult train_run(RunRequest request, const RunEvents& events, const EndProces
   const Launch launch = read_launch(request.settings.ranks.launch);
   if (launch.ranks > 1) return run_as_rank(request, launch, events, end_process);
   RunResult result;
-  in_our_words([&] { result = run_alone(request, launch, events); });
+  translate_torch_errors([&] { result = run_alone(request, launch, events); });
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/networks/registry.h"
+#include "stoker/run/choose_precision.h"
 #include "stoker/run/choose_settings.h"
 #include "stoker/run/data_checks.h"
 #include "stoker/run/weights_path.h"
@@ -114,7 +115,7 @@ TrainingParts open_parts(const RunSettings& settings) {
 }
 
 TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& launch,
-                  const RunEvents& events) {
+                  const RunEvents& events, const ShareText& rank_0s) {
   settings.resolve();
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
@@ -140,6 +141,9 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
   model->train_frozen_norms(!settings.freeze_norms);
   Placement placement =
       place_model(*model, settings.compute, settings.train.feed.batch_size, launch);
+  if (std::string note = resolve_amp(settings, *model, rank_0s); !note.empty()) {
+    choices.push_back(std::move(note));
+  }
   model->compute_in(parse_precision(settings, model->device()));
   settings.train.feed.workers = placement.threads.workers;
   settings.train.validation_batch_size = default_evaluation_batch(model->input().image);

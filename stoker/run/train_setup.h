@@ -36,9 +36,10 @@ struct TrainSetup {
 [[nodiscard]] TrainingParts open_parts(const RunSettings& settings);
 
 // Fails where it must before anything is written; puts into the settings what was chosen, and into
-// `given` the names of what was not left to later choices.
+// `given` the names of what was not left to later choices. With several ranks, `rank_0s` lets all
+// of them have what rank 0 chose.
 [[nodiscard]] TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& launch,
-                                const RunEvents& events);
+                                const RunEvents& events, const ShareText& rank_0s = {});
 
 // The settings with what was chosen in place of 0 and auto.
 [[nodiscard]] RunSettings resolved(const RunSettings& settings, const TrainSetup& setup);

@@ -100,9 +100,9 @@ void ValidationSettings::note_run_settings(const std::string& yaml) {
 void ValidationSettings::check() const {
   if (before_three_splits) return;  // what they had together had an order
   if (wants_all_folds()) {
-    throw Error({.what = "several ranks train one fold at a time",
-                 .expected = fmt::format("`fold` 0 to {}", folds - 1),
-                 .found = fmt::format("`folds` {} alone", folds)});
+    throw OptionError({.what = "several ranks train one fold at a time",
+                       .expected = fmt::format("`fold` 0 to {}", folds - 1),
+                       .found = fmt::format("`folds` {} alone", folds)});
   }
   std::vector<std::string> given;
   if (!data.empty()) given.emplace_back("`val_data`");
@@ -111,9 +111,9 @@ void ValidationSettings::check() const {
   if (on_test_part) given.emplace_back("`val_split`");
   if (folds > 0) given.emplace_back("`folds`");
   if (given.size() < 2) return;
-  throw Error({.what = "settings exclude one another",
-               .expected = "one way to validate",
-               .found = fmt::format("{}", fmt::join(given, ", "))});
+  throw OptionError({.what = "settings exclude one another",
+                     .expected = "one way to validate",
+                     .found = fmt::format("{}", fmt::join(given, ", "))});
 }
 
 TrainingRequest ValidationSettings::request(const std::string& training_data,

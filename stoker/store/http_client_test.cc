@@ -48,7 +48,7 @@ std::string failure_of(const std::function<void()>& action, bool worth_retrying 
     EXPECT_EQ(failure.worth_retrying, worth_retrying) << failure.what();
     return failure.what();
   }
-  ADD_FAILURE() << "expected AttemptFailed";
+  ADD_FAILURE() << "Expected AttemptFailed";
   return {};
 }
 

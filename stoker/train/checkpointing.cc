@@ -80,9 +80,9 @@ CheckpointInterval parse_checkpoint_interval(const std::string& text) {
     if (unit == "min") return {interval.count, IntervalUnit::kMinutes};
     if (unit == "epoch" || unit == "epochs") return {interval.count, IntervalUnit::kEpochs};
   }
-  throw Error({.what = "cannot read how often to save",
-               .expected = "auto, or a number and a unit: 50steps, 5min or 1epoch",
-               .found = fmt::format("\"{}\"", text)});
+  throw OptionError({.what = "cannot read how often to save",
+                     .expected = "auto, or a number and a unit: 50steps, 5min or 1epoch",
+                     .found = fmt::format("\"{}\"", text)});
 }
 
 Checkpointing::Checkpointing(const std::filesystem::path& folder,

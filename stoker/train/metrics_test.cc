@@ -218,7 +218,7 @@ TEST(Metrics, ALabelThatIsNoClassIsAnErrorAndCountsNothing) {
       metrics.add(Floats{1, 0, 1, 0}, Labels{0, label}, 1.0);
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("expected 0 to 1, found " + std::to_string(label)));
+      EXPECT_THAT(error.what(), HasSubstr("Expected 0 to 1, got " + std::to_string(label)));
     }
   }
   EXPECT_EQ(metrics.result().samples, 0);

@@ -16,18 +16,16 @@ const std::array<std::string, 4> kNames = {"sgd", "momentum", "adam", "adamw"};
 
 void require(bool condition, const char* name, const char* expected, double found) {
   if (condition) return;
-  throw Error({.what = fmt::format("the optimiser's {} makes no sense", name),
-               .expected = expected,
-               .found = fmt::format("{}", found)});
+  throw OptionError({.what = fmt::format("`{}` must be {} (got {})", name, expected, found)});
 }
 
 void check(const OptimiserOptions& o) {
   require(o.momentum >= 0 && o.momentum < 1, "momentum", "0 or more, below 1", o.momentum);
   require(o.beta1 >= 0 && o.beta1 < 1, "beta1", "0 or more, below 1", o.beta1);
   require(o.beta2 >= 0 && o.beta2 < 1, "beta2", "0 or more, below 1", o.beta2);
-  require(o.epsilon > 0, "epsilon", "more than 0", o.epsilon);
-  require(o.weight_decay >= 0, "weight decay", "0 or more", o.weight_decay);
-  require(o.layer_decay > 0 && o.layer_decay <= 1, "layer decay", "more than 0, at most 1",
+  require(o.epsilon > 0, "opt_eps", "more than 0", o.epsilon);
+  require(o.weight_decay >= 0, "weight_decay", "0 or more", o.weight_decay);
+  require(o.layer_decay > 0 && o.layer_decay <= 1, "layer_decay", "more than 0, at most 1",
           o.layer_decay);
 }
 

@@ -49,7 +49,7 @@ TEST(ScheduleKind, AnUnknownNameIsAnErrorWithAllNames) {
   const std::string message = message_of([] { (void)parse_schedule_kind("cosin"); });
   EXPECT_THAT(message, HasSubstr("constant, step, cosine, onecycle, plateau"));
   EXPECT_THAT(message, HasSubstr("Did you mean cosine?"));
-  EXPECT_THAT(message_of([] { (void)parse_schedule_kind(""); }), HasSubstr("found \"\""));
+  EXPECT_THAT(message_of([] { (void)parse_schedule_kind(""); }), HasSubstr("got \"\""));
 }
 
 TEST(Schedule, ConstantStaysConstant) {
@@ -260,10 +260,10 @@ TEST(Schedule, OnlyPlateauListensToTheLoss) {
 }
 
 TEST(Schedule, RefusesOptionsOutOfRange) {
-  EXPECT_THAT(refusal({.lr = 0}), HasSubstr("value of lr: expected a number greater than 0"));
-  EXPECT_THAT(refusal({.lr = kNotANumber}), HasSubstr("found nan"));
+  EXPECT_THAT(refusal({.lr = 0}), HasSubstr("value of lr. Expected a number greater than 0"));
+  EXPECT_THAT(refusal({.lr = kNotANumber}), HasSubstr("got nan"));
   EXPECT_THAT(refusal({.lr = std::numeric_limits<double>::infinity()}), HasSubstr("value of lr"));
-  EXPECT_THAT(refusal({.lr = 0.1, .min_lr = 0.2}), HasSubstr("min_lr: expected 0 to lr"));
+  EXPECT_THAT(refusal({.lr = 0.1, .min_lr = 0.2}), HasSubstr("min_lr. Expected 0 to lr"));
   EXPECT_THAT(refusal({.warmup_epochs = -1}), HasSubstr("warmup_epochs"));
   EXPECT_THAT(refusal({.warmup_lr = -1}), HasSubstr("warmup_lr"));
   EXPECT_THAT(refusal({.decay_epochs = 0}), HasSubstr("decay_epochs"));

@@ -26,9 +26,9 @@ std::vector<NamedTensor> changing_tensors(const Model& model) {
 WeightAverage::WeightAverage(const Model& model, const AverageOptions& options)
     : options_(options) {
   if (!(options.decay > 0 && options.decay < 1)) {
-    throw Error({.what = "the average's decay makes no sense",
-                 .expected = "more than 0, below 1",
-                 .found = fmt::format("{}", options.decay)});
+    throw OptionError(
+        {.what = fmt::format("`model_ema_decay` must be more than 0 and below 1 (got {})",
+                             options.decay)});
   }
   for (const NamedTensor& named : changing_tensors(model)) {
     model_.push_back(named.tensor);

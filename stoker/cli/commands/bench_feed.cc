@@ -159,7 +159,7 @@ void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult
              flags.feed.workers == 0 ? cpu_budget().reason : "as asked", active_simd());
   fmt::print("speed      {:.0f} samples/s ({} samples in {:.3f} s)\n", samples_per_second(result),
              result.samples, result.seconds);
-  fmt::print("reader     waited {:.1f} % of the time; {:.1f} of {} batches were ready on average\n",
+  fmt::print("data wait  {:.1f} % of the time; {:.1f} of {} batches were ready on average\n",
              100 * result.stats.wait_share, mean(result.stats.ring_fill),
              result.stats.ring_batches);
   fmt::print(
@@ -210,7 +210,7 @@ void add_feed_flags(const Command& command, BenchFlags& flags) {
   command.add_option("--dtype", flags.dtype, "float32 (normalised) or uint8")
       .one_of({"float32", "uint8"});
   add_settings(command, settings_of(flags.normalise));
-  command.add_flag("!--no-antialias", flags.antialias, "shrink pictures without antialiasing");
+  command.add_flag("!--no-antialias", flags.antialias, "shrink images without antialiasing");
   command.add_flag("--exact-decode", flags.feed.framing.exact_decode,
                    "never decode JPEGs at a half, a quarter or an eighth");
   command.add_flag("--isolate", flags.feed.isolate,

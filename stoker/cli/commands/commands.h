@@ -3,13 +3,15 @@
 #pragma once
 
 #include "stoker/cli/command.h"
+#include "stoker/cli/label_checker.h"
+#include "stoker/cli/shell_completion.h"
 
 namespace stoker {
 
 void add_bench_command(const Command& parent);
-void add_completion_command(const Command& parent);
+void add_completion_command(const Command& parent, const OfferedValues& values);
 void add_bench_kernels_command(const Command& bench);  // of `stoker bench`
-void add_doctor_command(const Command& parent);
+void add_doctor_command(const Command& parent, const LabelChecker& check_labels);
 void add_filter_command(const Command& parent);
 void add_info_command(const Command& parent);
 void add_man_command(const Command& parent, const std::string& version);

@@ -11,11 +11,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/cli/colour.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/doctor_output.h"
+#include "stoker/cli/long_work.h"
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/output_files.h"
-#include "stoker/cli/progress.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
@@ -29,13 +30,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kExamples = 3;  // of each kind, on the screen
+constexpr const char* kNothingWritten = "no file was written";
+constexpr const char* kSeenImages =
+    "this run may have trained on these images and learnt wrong labels with them; for a better "
+    "ranking train with `folds` 5 and pass that folder";
 
 struct DoctorFlags {
   std::string folder;
   std::string out;         // empty: a folder of its own
   std::string json, html;  // in `out` where empty
   OutputFiles files;
-  std::string list;  // none where empty
+  std::string list;     // none where empty
+  std::string weights;  // of the model that checks labels; empty: none does
   std::string fail_on = "error";
   DoctorOptions options;
 };
@@ -72,7 +78,7 @@ void print_parts(const Diagnosis& diagnosis) {
         std::count_if(diagnosis.images.begin(), diagnosis.images.end(),
                       [p](const ExaminedImage& image) { return image.part == p; }));
     const std::size_t classes = diagnosis.parts[p].class_names.size();
-    fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(pictures, "picture", "pictures"),
+    fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(pictures, "image", "images"),
                classes == 0 ? "without classes" : "in " + counted(classes, "class", "classes"));
   }
 }
@@ -87,10 +93,17 @@ void print_example(const Finding& finding) {
   fmt::print("    {}\n", printable(fmt::format("{}: {}", paths, finding.detail)));
 }
 
+TextColour colour_of(Severity severity) {
+  if (severity == Severity::kNote) return TextColour::kBlue;
+  return severity == Severity::kError ? TextColour::kRed : TextColour::kYellow;
+}
+
 // Findings of one kind.
 void print_kind(std::span<const Finding> findings) {
   const FindingTraits& traits = traits_of(findings.front().kind);
-  fmt::print("\n{:<8} {} ({})\n", severity_name(traits.severity), traits.title, findings.size());
+  const std::string severity = fmt::format("{:<8}", severity_name(traits.severity));
+  fmt::print("\n{} {} ({})\n", coloured(colour_of(traits.severity), severity, stdout), traits.title,
+             findings.size());
   for (const Finding& finding : findings.first(std::min(findings.size(), kExamples))) {
     print_example(finding);
   }
@@ -146,11 +159,11 @@ void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
   const DoctorPage page =
       make_doctor_page(diagnosis, flags.options.limits, json.filename().string());
   write_text(html, doctor_page(page), "page");
-  fmt::print("{}: with pictures\n{}: all findings\n", html.string(), json.string());
+  fmt::print("{}: with images\n{}: all findings\n", html.string(), json.string());
   if (flags.list.empty()) return;
   const CleanList list = make_clean_list(diagnosis, flags.list);
   write_text(flags.list, list.text, "list");
-  fmt::print("{}: {} to train on\n", flags.list, counted(list.pictures, "picture", "pictures"));
+  fmt::print("{}: {} to train on\n", flags.list, counted(list.pictures, "image", "images"));
   if (list.unnamable > 0) {
     fmt::print("  {} left out: a tab or line break in a name; rename them\n", list.unnamable);
   }
@@ -166,20 +179,38 @@ bool fails(const Diagnosis& diagnosis, const std::string& fail_on) {
 }
 
 Diagnosis diagnose_with_progress(const DoctorFlags& flags) {
-  std::optional<Progress> progress;
+  std::optional<LongWork> work;
   DoctorOptions options = flags.options;
-  options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
-    if (!progress) progress.emplace("examining", total);
-    progress->update(done);
+  options.progress = [&work](std::uint64_t done, std::uint64_t total) {
+    if (!work) work.emplace("examining", total, kNothingWritten);
+    work->update(done);
   };
   Diagnosis diagnosis = diagnose(flags.folder, options);
-  if (progress) progress->clear();
+  if (work) work->clear();
   return diagnosis;
 }
 
-void run(const DoctorFlags& flags) {
+void check_labels_with_progress(const DoctorFlags& flags, const LabelChecker& check_labels,
+                                Diagnosis& diagnosis) {
+  if (!check_labels) throw Error({.what = "this build of stoker has no models for --weights"});
+  LongWork work("checking labels", diagnosis.images.size(), kNothingWritten);
+  const LabelCheck check =
+      check_labels({.folder = flags.folder,
+                    .weights = flags.weights,
+                    .workers = flags.options.workers,
+                    .limits = flags.options.limits,
+                    .progress = [&](std::uint64_t done) { work.update(done); }});
+  work.clear();
+  add_label_findings(diagnosis, check);
+  fmt::print("labels: {} of {} doubted by {}\n", check.suspects.size(),
+             counted(check.images, "image", "images"), flags.weights);
+  if (!check.out_of_fold) fmt::print("  {}\n", with_flags(kSeenImages));
+}
+
+void run(const DoctorFlags& flags, const LabelChecker& check_labels) {
   check_outputs(flags);
-  const Diagnosis diagnosis = diagnose_with_progress(flags);
+  Diagnosis diagnosis = diagnose_with_progress(flags);
+  if (!flags.weights.empty()) check_labels_with_progress(flags, check_labels, diagnosis);
   print_summary(diagnosis);
   write_outputs(diagnosis, flags);
   if (fails(diagnosis, flags.fail_on)) throw ExitRequest{1};
@@ -192,7 +223,7 @@ void add_output_flags(const Command& command, DoctorFlags& flags) {
   command.add_option("--json", flags.json, "file for all findings, instead of doctor.json");
   command.add_option("--html", flags.html, "file for the page, instead of doctor.html");
   command.add_option("--write-list", flags.list,
-                     "write a list of the pictures to train on: those of train without error "
+                     "write a list of the images to train on: those of train without error "
                      "findings, one of each set of duplicates");
   flags.files.add_to(command);
   command
@@ -203,7 +234,7 @@ void add_output_flags(const Command& command, DoctorFlags& flags) {
 
 void add_check_flags(const Command& command, DoctorOptions& options) {
   add_settings(command, settings_of(options.limits));
-  command.add_option("--min-side", options.min_side, "pictures with a shorter side are tiny")
+  command.add_option("--min-side", options.min_side, "images with a shorter side are tiny")
       .between(0, 1 << 20);
   command.add_option("--max-ratio", options.max_ratio, "of the longer side to the shorter")
       .between(1.0, 1e6);
@@ -212,27 +243,29 @@ void add_check_flags(const Command& command, DoctorOptions& options) {
       .between(1.0, 1e9);
   command
       .add_option("--near", options.near_distance,
-                  "bits in which the hashes of almost equal pictures may differ; -1: don't look")
+                  "bits in which the hashes of almost equal images may differ; -1: don't look")
       .between(-1, HammingIndex::kMaxDistance);
-  command.add_flag("--mirrored", options.mirrored, "a mirrored picture is almost equal too");
+  command.add_flag("--mirrored", options.mirrored, "a mirrored image is almost equal too");
   command.add_option("--workers", options.workers, "threads that decode").between(1, 1024);
 }
 
 }  // namespace
 
-void add_doctor_command(const Command& parent) {
+void add_doctor_command(const Command& parent, const LabelChecker& check_labels) {
   const Command command = parent.add_command(
       "doctor", "Check a dataset for corrupt, unusual, duplicate and mislabelled images");
   auto flags = std::make_shared<DoctorFlags>();
   flags->options.workers = default_workers(cpu_budget());
   command
-      .add_option("folder", flags->folder,
-                  "pictures in a folder for each class, or train/ and test/")
+      .add_option("folder", flags->folder, "images in a folder for each class, or train/ and test/")
       .required()
       .existing_folder();
   add_output_flags(command, *flags);
   add_check_flags(command, flags->options);
-  command.on_run([flags] { run(*flags); });
+  command.add_option("--weights", flags->weights,
+                     "rank images that are probably mislabelled, by this model: a run's folder "
+                     "(best one of train --folds) or a model file");
+  command.on_run([flags, check_labels] { run(*flags, check_labels); });
 }
 
 }  // namespace stoker

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/long_work.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/output_files.h"
-#include "stoker/cli/progress.h"
 #include "stoker/cli/top_losses.h"
 #include "stoker/core/error.h"
 #include "stoker/core/metric_list.h"
@@ -72,7 +72,7 @@ void print_text(const ModelAndData& opened, const MetricsResult& result) {
 void run(const EvalFlags& flags) {
   flags.files.check({flags.picture, flags.top_losses});
   const ModelAndData opened = open_model_and_data(flags.model);
-  Progress progress("eval", opened.source->size());
+  LongWork work("evaluating", opened.source->size(), "there are no figures");
   std::uint64_t done = 0;
   UnreadableSamples unreadable;
   TopLosses worst(flags.top_losses_count);
@@ -80,9 +80,9 @@ void run(const EvalFlags& flags) {
       evaluate(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
         worst.add(batch);
         unreadable.add(batch.skipped);
-        progress.update(done += batch.labels.size() + batch.skipped.size());
+        work.update(done += batch.labels.size() + batch.skipped.size());
       });
-  progress.clear();
+  work.clear();
   if (result.samples == 0 && result.skipped > 0) {
     throw Error({.what = "none of the images could be read",
                  .path = flags.model.data,
@@ -91,7 +91,7 @@ void run(const EvalFlags& flags) {
   }
   if (!flags.top_losses.empty()) worst.write(flags.top_losses, opened);
   if (!flags.picture.empty()) {
-    const std::string title = fmt::format("{:.2f} % right", 100 * result.top1);
+    const std::string title = fmt::format("top-1 {:.2f} %", 100 * result.top1);
     write_png(flags.picture,
               confusion_matrix(result.confusion, opened.loaded.card.class_names, {.title = title})
                   .view());
@@ -114,7 +114,7 @@ void add_eval_command(const Command& parent) {
       .between(1, 1 << 20);
   command.add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
   command.add_option("--top-losses", flags->top_losses,
-                     "write the pictures that the model is most wrong about as a PNG file, with "
+                     "write the images that the model is most wrong about as a PNG file, with "
                      "where it looked (Grad-CAM)");
   command.add_option("--top-losses-count", flags->top_losses_count, "how many of them")
       .between(1, 1000);

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/long_work.h"
 #include "stoker/cli/model_flags.h"
 #include "stoker/cli/output_files.h"
-#include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/image/png.h"
@@ -129,7 +129,8 @@ Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const 
   PredictionRows writer(names, row_options(flags));
   const PredictionFilter filter(flags.where, names);
   Grid grid(opened);
-  Progress progress("predict", opened.source->size());
+  LongWork work("predicting", opened.source->size(),
+                flags.out == "-" ? "the rows so far are complete" : "no file was written");
   Outcome outcome;
   write(writer.header());
   const auto begin = std::chrono::steady_clock::now();
@@ -149,10 +150,10 @@ Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const 
     });
     write(rows);
     outcome.unreadable.add(batch.skipped);
-    progress.update(outcome.images += batch.indices.size() + batch.skipped.size());
+    work.update(outcome.images += batch.indices.size() + batch.skipped.size());
   });
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  progress.clear();
+  work.clear();
   if (!grid.empty()) grid.write(flags.grid, fmt::format("{} {}", flags.model.data, flags.where));
   return outcome;
 }
@@ -234,7 +235,7 @@ void add_predict_command(const Command& parent) {
                   "take it")
       .one_of({"csv", "jsonl", "submission"});
   command.add_option("--topk", flags->rows.top_k,
-                     "only so many classes and their probabilities; 0: all classes, in columns");
+                     "write only the N most probable classes (0: all classes, in columns)");
   add_submission_flags(command, *flags);
   command.add_option("--where", flags->where,
                      "only predictions like p<0.6 (the doubtful ones), p>=0.9, class=NAME");

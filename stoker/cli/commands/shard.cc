@@ -1,12 +1,11 @@
 // `stoker shard`: pictures become tar shards, which WebDataset reads too.
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/progress.h"
+#include "stoker/cli/long_work.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
@@ -24,19 +23,15 @@ struct WriteFlags {
 
 void write_part(const WriteFlags& flags, Split split, const std::string& out) {
   const auto source = open_data(flags.data, split, {.pictures = {.limits = flags.options.limits}});
-  Progress progress("writing shards", source->size());
-  std::mutex mutex;
-  std::uint64_t done = 0;
+  LongWork work("writing shards", source->size(),
+                "run the same command again: finished shards are kept");
   ShardWriteOptions options = flags.options;
-  options.progress = [&](std::uint64_t samples) {
-    const std::scoped_lock lock(mutex);
-    progress.update(done += samples);
-  };
+  options.progress = [&](std::uint64_t samples) { work.add(samples); };
   const ShardWriteReport report = write_shards(*source, *open_store(out), options);
-  progress.clear();
+  work.clear();
   fmt::print("{}: {} samples in {} shards, {:.1f} MB", out, report.samples, report.shards,
              static_cast<double>(report.bytes) / 1e6);
-  fmt::print("{}\n", report.kept > 0 ? fmt::format("; {} were there already", report.kept) : "");
+  fmt::print("{}\n", report.kept > 0 ? fmt::format("; {} already existed", report.kept) : "");
 }
 
 void run(WriteFlags flags) {
@@ -61,11 +56,11 @@ void add_shard_command(const Command& parent) {
   command.add_option("--seed", flags->options.seed, "the samples are shuffled once by it");
   command
       .add_option("--max-side", flags->options.max_side,
-                  "pictures with a longer side are shrunk to it and written as JPEG; 0: none")
+                  "images with a longer side are shrunk to it and written as JPEG; 0: none")
       .between(0, 65'500);
   command
       .add_option("--quality", flags->options.quality,
-                  "1 to 100: all pictures are written as JPEG anew; 0: only those shrunk, at 90")
+                  "1 to 100: all images are written as JPEG anew; 0: only those shrunk, at 90")
       .between(0, 100);
   command.add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
       .between(0, 4096);

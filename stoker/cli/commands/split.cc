@@ -37,7 +37,7 @@ ImageListing open_listing(const fs::path& data) {
   const DataSetFolders parts = find_parts(data);
   if (!parts.validation.empty()) {
     throw Error(
-        {.what = "this data set is split already",
+        {.what = "this dataset is split already",
          .path = data.string(),
          .found = fmt::format("{} and {}", parts.train.filename().string(),
                               parts.validation.filename().string()),
@@ -79,23 +79,22 @@ void print_notes(const ImageListing& listing, const SplitParts& parts) {
   const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
   for (std::size_t i = 0; i < listing.class_names.size(); ++i) {
     if (train[i] > 0 && validation[i] > 0) continue;
-    fmt::print("note: {} has no pictures for {}\n", shown(listing.class_names[i]),
+    fmt::print("note: {} has no images for {}\n", shown(listing.class_names[i]),
                train[i] == 0 ? "training" : "validation");
   }
   if (parts.moved > 0) {
-    fmt::print("note: {} pictures went with their exact duplicates to the other side\n",
-               parts.moved);
+    fmt::print("note: {} images went with their exact duplicates to the other side\n", parts.moved);
   }
   if (parts.ungrouped > 0) {
-    fmt::print("note: {} pictures have no group and stand alone\n", parts.ungrouped);
+    fmt::print("note: {} images have no group and stand alone\n", parts.ungrouped);
   }
   constexpr std::size_t kShown = 5;
   const std::size_t left_out = listing.ignored.size();
   for (std::size_t i = 0; i < std::min(left_out, kShown); ++i) {
-    fmt::print("left out: {}, {}\n", shown(listing.ignored[i].path),
+    fmt::print("ignored: {}, {}\n", shown(listing.ignored[i].path),
                shown(listing.ignored[i].reason));
   }
-  if (left_out > kShown) fmt::print("left out: {} more\n", left_out - kShown);
+  if (left_out > kShown) fmt::print("ignored: {} more\n", left_out - kShown);
 }
 
 void create_folder(const fs::path& folder) {
@@ -141,7 +140,7 @@ void put_picture(const fs::path& from, const fs::path& to, bool link) {
   }
   if (!error) return;
   throw Error(
-      {.what = fmt::format("cannot {} a picture", link ? "link" : "copy"),
+      {.what = fmt::format("cannot {} an image", link ? "link" : "copy"),
        .path = to.string(),
        .found = error.message(),
        .hint = fmt::format("It comes from {}; nothing is left in the output.", from.string())});
@@ -225,7 +224,7 @@ void add_split_command(const Command& parent) {
   const Flag every =
       command
           .add_option("--every", flags->options.every,
-                      "of each class the first picture (or group) of every N goes to validation")
+                      "of each class the first image (or group) of every N goes to validation")
           .between(2, 1'000'000'000);
   const Flag fraction =
       command
@@ -235,10 +234,10 @@ void add_split_command(const Command& parent) {
           .hide_default();
   command
       .add_flag("--stratified", flags->options.stratified,
-                "with --fraction: the share of each class")
+                "with --fraction: the fraction of each class")
       .needs(fraction);
   command.add_option("--group", flags->options.group,
-                     "a regular expression on the path, e.g. \"patient([0-9]+)_\": pictures for "
+                     "a regular expression on the path, e.g. \"patient([0-9]+)_\": images for "
                      "which the part in () is the same stay together");
   command.add_option("--seed", flags->options.seed, "all randomness follows from it");
   command

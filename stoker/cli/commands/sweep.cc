@@ -11,10 +11,10 @@
 #include "stoker/cli/trainer_process.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/stop_signals.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
 #include "stoker/run/report_file.h"
-#include "stoker/train/stop_signals.h"
 
 namespace stoker {
 namespace {

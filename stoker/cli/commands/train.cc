@@ -10,6 +10,7 @@
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/run_screen.h"
 #include "stoker/cli/setting_flags.h"
+#include "stoker/core/error.h"
 #include "stoker/run/run_folder.h"
 #include "stoker/run/torch_errors.h"
 #include "stoker/run/train_run.h"
@@ -21,7 +22,7 @@ namespace {
 [[noreturn]] void end_process(const std::string& rank, const std::exception& error) {
   fmt::print(stderr, "stoker: {}{}\n", rank.empty() ? "" : rank + ": ", error_message(error));
   std::fflush(nullptr);
-  std::_Exit(1);
+  std::_Exit(dynamic_cast<const OptionError*>(&error) != nullptr ? kUsageExitCode : 1);
 }
 
 // Several folds, each as a process of its own. False where one run is meant.
@@ -67,7 +68,7 @@ void add_train_command(const Command& parent) {
   auto settings = std::make_shared<RunSettings>();
   add_settings(command, settings_of(*settings));
   command.on_run([settings, command] {
-    in_our_words([&] {
+    translate_torch_errors([&] {
       run({.settings = *settings, .given = given_settings(command, settings_of(*settings))});
     });
   });

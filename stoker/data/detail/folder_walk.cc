@@ -57,7 +57,7 @@ FolderStamp stamp_from(const struct stat& status) {
 }
 
 [[noreturn]] void fail_reading(const fs::path& path, int error) {
-  throw Error({.what = "cannot list the pictures of a folder",
+  throw Error({.what = "cannot list the images of a folder",
                .path = path.string(),
                .found = std::generic_category().message(error),
                .hint = error == EACCES ? "Check who may read it and the folders above it."
@@ -210,7 +210,7 @@ void Walk::check_visits(const std::string& path, int visits) const {
                .path = (root() / path).string(),
                .expected = fmt::format("at most {} ways to a folder", kMostVisits),
                .found = "more",
-               .hint = "Remove links between the folders of the data set."});
+               .hint = "Remove links between the folders of the dataset."});
 }
 
 // Adds this folder and all inside it.
@@ -254,18 +254,18 @@ void Walk::check_classes(const std::vector<std::string>& without_pictures) const
   const std::size_t shown = std::min(without_pictures.size(), kShown);
   const std::size_t more = without_pictures.size() - shown;
   const auto end = without_pictures.begin() + static_cast<std::ptrdiff_t>(shown);
-  throw Error({.what = "a class folder holds no pictures",
+  throw Error({.what = "a class folder holds no images",
                .path = (root() / without_pictures.front()).string(),
                .expected = fmt::format("a file with {} in every class folder", kExtensions),
                .found = fmt::format("none in {}{}", fmt::join(without_pictures.begin(), end, ", "),
                                     more == 0 ? "" : fmt::format(" and {} more", more)),
-               .hint = "Put pictures there or remove the folder; a folder whose name begins with "
-                       "a dot is left out."});
+               .hint = "Put images there or remove the folder; a folder whose name begins with "
+                       "a dot is ignored."});
 }
 
 void Walk::set_without_classes(Content content) {
   if (content.images.empty()) {
-    throw Error({.what = "no pictures found",
+    throw Error({.what = "no images found",
                  .path = root().string(),
                  .expected = fmt::format("files with {}, in a folder for each class", kExtensions),
                  .found = content.empty ? "an empty folder"
@@ -274,7 +274,7 @@ void Walk::set_without_classes(Content content) {
                                                           content.folders.size()),
                  .hint = "Check the path."});
   }
-  for (std::string& name : content.folders) ignore(std::move(name), "folder without pictures");
+  for (std::string& name : content.folders) ignore(std::move(name), "folder without images");
   walked_.listing.images = std::move(content.images);
 }
 

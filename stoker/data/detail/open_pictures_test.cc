@@ -50,9 +50,9 @@ TEST_F(OpenPictures, ATestPartIsNoValidationPartNorTheOtherWayRound) {
   EXPECT_EQ(picture_parts(folder_.path() / "d"), (DataParts{.validation = false, .test = true}));
   EXPECT_EQ(picture_parts(folder_.path() / "e"), (DataParts{.validation = true, .test = false}));
   EXPECT_THAT(refusal("d", Split::kValidation),
-              AllOf(HasSubstr("no validation part"), HasSubstr("found train and test")));
+              AllOf(HasSubstr("no validation part"), HasSubstr("got train and test")));
   EXPECT_THAT(refusal("e", Split::kTest),
-              AllOf(HasSubstr("no test part"), HasSubstr("found train and val")));
+              AllOf(HasSubstr("no test part"), HasSubstr("got train and val")));
 }
 
 TEST_F(OpenPictures, DataWithoutPartsIsTrainingData) {

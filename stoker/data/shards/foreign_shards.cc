@@ -135,7 +135,7 @@ std::string key_of(const Store& store, const std::vector<std::string>& names) {
   detail::each_in_parallel(names.size(), kAtOnce, [&](std::size_t i) {
     const auto facts = store.look(names[i]);
     if (!facts) {
-      throw Error({.what = "there is no such shard", .path = object_path(store, names[i])});
+      throw Error({.what = "cannot find the shard", .path = object_path(store, names[i])});
     }
     lines[i] = fmt::format("{}\t{}\t{}", names[i], facts->bytes, facts->version);
   });

@@ -77,7 +77,7 @@ class Scanner {
 
   void take(const TarMember& member, const std::string& kind) {
     if (has_picture_extension("." + kind) && kind.find('.') == std::string::npos) {
-      if (gathered_->picture) refuse(member.name, "a second picture");
+      if (gathered_->picture) refuse(member.name, "a second image");
       if (member.size > std::numeric_limits<std::uint32_t>::max()) refuse(member.name, "4 GiB");
       gathered_->picture = member;
     } else if (kind == "cls") {
@@ -100,7 +100,7 @@ class Scanner {
 
   void finish() {
     if (!gathered_) return;
-    if (!gathered_->picture) refuse(gathered_->key, "a sample without a picture");
+    if (!gathered_->picture) refuse(gathered_->key, "a sample without an image");
     const TarMember& picture = *gathered_->picture;
     samples_.push_back({.sample = {.offset = picture.offset,
                                    .length = static_cast<std::uint32_t>(picture.size),
@@ -113,7 +113,7 @@ class Scanner {
   [[noreturn]] void refuse(const std::string& member, std::string found) const {
     throw Error({.what = "cannot use the shard",
                  .path = path_ + "#" + member,
-                 .expected = "samples of one picture (.jpg, .jpeg, .png, .webp) and .cls or .json",
+                 .expected = "samples of one image (.jpg, .jpeg, .png, .webp) and .cls or .json",
                  .found = std::move(found)});
   }
 

@@ -96,8 +96,8 @@ TEST(ScanShard, RefusesSamplesWithoutOnePicture) {
   const auto refusal = [](const std::string& archive) {
     return message_of([&] { static_cast<void>(scan_shard(as_bytes(archive), "s.tar")); });
   };
-  EXPECT_THAT(refusal(member("0.cls", "1")), HasSubstr("without a picture"));
-  EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.png", "b")), HasSubstr("second picture"));
+  EXPECT_THAT(refusal(member("0.cls", "1")), HasSubstr("without an image"));
+  EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.png", "b")), HasSubstr("second image"));
   EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.cls", std::string(300, '1'))),
               HasSubstr("256 bytes"));
   EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.cls", "a\x1b[2J")), HasSubstr("plain text"));

@@ -115,7 +115,7 @@ Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Found& fo
   }
   const auto& shape = shards_->manifest().shape;
   if (request.framing == nullptr && shape && image->shape != *shape) {
-    return ErrorDetails{.what = "the picture has another shape than the manifest states",
+    return ErrorDetails{.what = "the image has another shape than the manifest states",
                         .path = sample_name(index)};
   }
   return Sample{.image = *image, .label = found.label};

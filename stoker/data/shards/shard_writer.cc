@@ -110,9 +110,11 @@ class Writer {
     const int threads = options_.threads > 0 ? options_.threads : default_workers(cpu_budget());
     detail::each_in_parallel(shards, threads, [&](std::size_t shard) {
       auto facts = find_kept(shard);
-      if (facts) ++kept;
+      if (facts) {
+        ++kept;
+        tell_progress(facts->samples);
+      }
       manifest.shards[shard] = facts ? *std::move(facts) : write_shard(shard);
-      if (options_.progress) options_.progress(manifest.shards[shard].samples);
     });
     put(kManifestName, to_text(manifest));
     ShardWriteReport report{.shards = shards, .samples = source_.size(), .kept = kept};
@@ -128,6 +130,10 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
  private:
+  void tell_progress(std::uint64_t samples) const {
+    if (options_.progress) options_.progress(samples);
+  }
+
   static std::string shard_name(std::size_t shard) { return fmt::format("shard-{:06}.tar", shard); }
 
   // A remote object is a file here first.
@@ -258,8 +264,8 @@ class Writer {
                                .checksum = digest64(picture.bytes),
                                .name = fmt::format("{}.{}", key, picture.extension)});
       add(index.samples.back().name, picture.bytes);
-      if (label < 0) continue;
-      add(key + ".cls", bytes_of(std::to_string(label)));
+      if (label >= 0) add(key + ".cls", bytes_of(std::to_string(label)));
+      tell_progress(1);
     }
     write(bytes_of(tar_end()));
     file.commit();

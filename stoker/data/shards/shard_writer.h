@@ -26,7 +26,9 @@ struct ShardWriteOptions {
   int max_side = 0;  // larger pictures are shrunk to it; 0: no limit
   int quality = 0;   // 1 to 100: pictures are written as JPEG anew; 0: only those that are shrunk
   DecodeLimits limits = {};
-  std::function<void(std::uint64_t samples)> progress = {};  // by any thread, with those just done
+  // By any thread, with those just done. What it throws ends the writing; shards that are finished
+  // stay and are kept when it is done again.
+  std::function<void(std::uint64_t samples)> progress = {};
 };
 
 struct ShardWriteReport {

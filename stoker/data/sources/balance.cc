@@ -49,7 +49,7 @@ Balanced::Balanced(std::shared_ptr<const Source> source, std::uint64_t seed)
   for (std::size_t c = 0; c < by_class_.size(); ++c) {
     if (by_class_[c].empty()) {
       throw Error({.what = "a class has no samples, so classes cannot be balanced",
-                   .expected = "at least one picture of every class",
+                   .expected = "at least one image of every class",
                    .found = fmt::format("none of {}", this->source().class_names()[c])});
     }
     orders_.emplace_back(by_class_[c].size(), seed, kFirstOrder + static_cast<std::uint32_t>(c));

@@ -52,7 +52,7 @@ std::string digest_of_part(const std::filesystem::path& path, std::uint64_t begi
     length -= got;
   }
   if (!file.eof() && !file) {
-    throw Error({.what = "cannot read a picture to compare it with others",
+    throw Error({.what = "cannot read an image to compare it with others",
                  .path = path.string(),
                  .found = std::generic_category().message(errno),
                  .hint = "Check that the file can be read, e.g. with cat."});

@@ -33,7 +33,7 @@ class OpenFile {
 };
 
 ErrorDetails cannot_read(const std::string& path, std::string found) {
-  return {.what = "cannot read the picture", .path = path, .found = std::move(found)};
+  return {.what = "cannot read the image", .path = path, .found = std::move(found)};
 }
 
 // All bytes of a file.
@@ -73,7 +73,7 @@ FolderSource::FolderSource(ImageListing listing, const FolderOptions& options)
     : listing_(std::move(listing)), options_(options) {}
 
 Error pictures_differ(const std::string& where) {
-  return Error({.what = "the pictures may differ in size",
+  return Error({.what = "the images may differ in size",
                 .path = where,
                 .expected = "a policy that begins with their size",
                 .hint = "For example `aa` imagenet-train, or `aa` \"resize(224,224)\""});

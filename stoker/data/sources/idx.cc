@@ -218,10 +218,10 @@ void check_counts(const IdxArray& images, const IdxArray& labels) {
                  .expected = fmt::format("{} labels, one for each image of {}", images.header.count,
                                          images.name),
                  .found = fmt::format("{}", labels.header.count),
-                 .hint = "Take both files from the same data set and split."});
+                 .hint = "Take both files from the same dataset and split."});
   }
   if (images.header.count == 0) {
-    throw Error({.what = "cannot use an empty data set",
+    throw Error({.what = "cannot use an empty dataset",
                  .path = images.name,
                  .offset = kMagicBytes,
                  .expected = "at least one image",
@@ -240,7 +240,7 @@ void check_labels(const IdxArray& labels, std::size_t classes) {
                .offset = labels.header.header_bytes + index,
                .expected = fmt::format("a label below {}, the number of class names", classes),
                .found = fmt::format("{}", *bad),
-               .hint = "Name every class, or check that the labels belong to this data set."});
+               .hint = "Name every class, or check that the labels belong to this dataset."});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ bool holds_folders(const fs::path& folder) {
 
 void set_part(fs::path& part, const fs::path& folder) {
   if (!part.empty()) {
-    throw Error({.what = "two folders could be the same part of a data set",
+    throw Error({.what = "two folders could be the same part of a dataset",
                  .path = folder.parent_path().string(),
                  .found = fmt::format("{} and {}", std::min(part, folder).filename().string(),
                                       std::max(part, folder).filename().string()),

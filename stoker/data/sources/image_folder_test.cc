@@ -74,9 +74,9 @@ TEST(ImageFolder, HiddenJunkAndOtherFilesAreListedWithTheReason) {
       ignored_of(listing),
       ElementsAre(".ipynb_checkpoints: hidden", "@eaDir: junk (@eaDir)",
                   "__MACOSX: junk (__MACOSX)", "a/.2.jpg: hidden",
-                  "a/3.GIF: unsupported image (.gif)", "a/LICENSE: not a picture (no extension)",
+                  "a/3.GIF: unsupported image (.gif)", "a/LICENSE: not an image (no extension)",
                   "a/Thumbs.db: junk (Thumbs.db)", "a/desktop.ini: junk (desktop.ini)",
-                  "a/notes.txt: not a picture (.txt)", "a/nothing: empty folder",
+                  "a/notes.txt: not an image (.txt)", "a/nothing: empty folder",
                   "loose.jpg: not in a class folder", "lost+found: junk (lost+found)"));
 }
 
@@ -88,8 +88,8 @@ TEST(ImageFolder, OnlyPicturesAreAListingWithoutClasses) {
   EXPECT_THAT(paths_of(listing), ElementsAre("1.jpg", "2.jpg"));
   EXPECT_EQ(listing.images[0].label, kNoClass);
   EXPECT_THAT(ignored_of(listing),
-              ElementsAre("docs: folder without pictures", "docs/notes.txt: not a picture (.txt)",
-                          "notes.txt: not a picture (.txt)"));
+              ElementsAre("docs: folder without images", "docs/notes.txt: not an image (.txt)",
+                          "notes.txt: not an image (.txt)"));
 }
 
 TEST(ImageFolder, AClassWithoutPicturesIsNamed) {
@@ -106,7 +106,7 @@ TEST(ImageFolder, NoPicturesNoFolderNoPermissionAreErrors) {
   const TempFolder folder;
   EXPECT_THAT(error_of([&] { (void)list_images(folder.path()); }).found, HasSubstr("empty folder"));
   folder.write("a/1.txt", {1});
-  EXPECT_THAT(error_of([&] { (void)list_images(folder.path()); }).what, HasSubstr("no pictures"));
+  EXPECT_THAT(error_of([&] { (void)list_images(folder.path()); }).what, HasSubstr("no images"));
   EXPECT_THAT(error_of([&] { (void)list_images(folder.path() / "b"); }).found,
               HasSubstr("No such file"));
   EXPECT_THAT(error_of([&] { (void)list_images(folder.path() / "a/1.txt"); }).found,

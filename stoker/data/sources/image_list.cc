@@ -64,7 +64,7 @@ class ListReader {
 
 void ListReader::fail(const ListLine& line, std::string expected, std::string found,
                       std::string hint) const {
-  throw Error({.what = fmt::format("cannot read line {} of a list of pictures", line.number),
+  throw Error({.what = fmt::format("cannot read line {} of a list of images", line.number),
                .path = list_.string(),
                .offset = line.offset,
                .expected = std::move(expected),
@@ -85,7 +85,7 @@ void ListReader::read_lines() {
     if (too_long || line.find('\0') != std::string_view::npos) {
       fail(here_, "text: a path, and after a tab a class",
            too_long ? fmt::format("a line of {} bytes", line.size()) : "a zero byte",
-           "Is this the list, and not a picture or another file?");
+           "Is this the list, and not an image or another file?");
     }
     if (!line.empty()) read_line(line);
   }
@@ -136,15 +136,14 @@ void ListReader::check_path(const ListLine& line) {
   }
   const auto [known, is_new] = line_of_path_.emplace(line.path, line.number);
   if (!is_new) {
-    fail(line, "every picture once",
-         fmt::format("{} again, as in line {}", line.path, known->second),
+    fail(line, "every image once", fmt::format("{} again, as in line {}", line.path, known->second),
          "Remove one of the two lines.");
   }
 }
 
 void ListReader::read_classes(std::string_view names) {
   if (!lines_.empty() || !class_names_.empty()) {
-    fail(here_, "one line of classes, before the first picture", "another one",
+    fail(here_, "one line of classes, before the first image", "another one",
          "Move it to the beginning, or remove it.");
   }
   while (true) {
@@ -203,7 +202,7 @@ ListedImage ListReader::examine(const ListLine& line) {
 void ListReader::check_found() const {
   if (missing_ == 0) return;
   throw Error(
-      {.what = "pictures of a list are not there",
+      {.what = "images of a list are not there",
        .path = list_.string(),
        .expected = fmt::format("{} files", lines_.size()),
        .found = fmt::format("{} missing, the first is {}", missing_, first_missing_),
@@ -213,7 +212,7 @@ void ListReader::check_found() const {
 ImageListing ListReader::read() {
   read_lines();
   if (lines_.empty()) {
-    throw Error({.what = "a list of pictures is empty",
+    throw Error({.what = "a list of images is empty",
                  .path = list_.string(),
                  .expected = "one path a line, and after a tab the class",
                  .found = "none",
@@ -234,7 +233,7 @@ void check_writable(std::string_view name, const char* kind) {
   std::string shown(name);
   std::ranges::replace_if(
       shown, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, '?');
-  throw Error({.what = fmt::format("cannot write a {} into a list of pictures", kind),
+  throw Error({.what = fmt::format("cannot write a {} into a list of images", kind),
                .path = shown,
                .expected = "a name without tabs and ends of lines",
                .found = "one with them, shown as '?'",
@@ -282,7 +281,7 @@ void write_image_list(const fs::path& list, const ImageListing& listing) {
     }
     text += '\n';
   }
-  AtomicFile file(list, "list of pictures");
+  AtomicFile file(list, "list of images");
   file.write(std::as_bytes(std::span(text)));
   file.commit();
 }

@@ -38,11 +38,11 @@ TEST(LeftOutFiles, AreCountedByKindImagesFirst) {
   EXPECT_EQ(left_out.images, 3U);
   EXPECT_THAT(left_out.kinds,
               ElementsAre(Pair("unsupported image (.tif)", 2), Pair("unsupported image (.heic)", 1),
-                          Pair("not a picture (.txt)", 2), Pair("hidden", 1),
-                          Pair("junk (Thumbs.db)", 1), Pair("not a picture (no extension)", 1)));
+                          Pair("not an image (.txt)", 2), Pair("hidden", 1),
+                          Pair("junk (Thumbs.db)", 1), Pair("not an image (no extension)", 1)));
   EXPECT_EQ(to_text(left_out),
-            "8 files: 2 unsupported image (.tif), 1 unsupported image (.heic), 2 not a picture "
-            "(.txt), 1 hidden, 1 junk (Thumbs.db), 1 not a picture (no extension)");
+            "8 files: 2 unsupported image (.tif), 1 unsupported image (.heic), 2 not an image "
+            "(.txt), 1 hidden, 1 junk (Thumbs.db), 1 not an image (no extension)");
 }
 
 TEST(LeftOutFiles, ThatAreImagesAreRefusedWithTheOptionThatAcceptsThem) {
@@ -85,13 +85,13 @@ TEST(UnknownFiles, AreKnownByTheirFirstBytes) {
   folder.write("a/note.txt", bytes_of("II*\0 is how a TIFF begins"sv));  // its name says enough
   folder.write("a/empty", {});
   EXPECT_THAT(ignored_of(list_images(folder.path())),
-              ElementsAre("a/empty: not a picture (no extension)",
+              ElementsAre("a/empty: not an image (no extension)",
                           "a/jpeg: image without its extension (a JPEG image, no extension)",
-                          "a/note.txt: not a picture (.txt)",
+                          "a/note.txt: not an image (.txt)",
                           "a/old.pic: image without its extension (a BMP image, .pic)",
                           "a/photo.xyz: image without its extension (an AVIF image, .xyz)",
                           "a/scan.dat: image without its extension (a TIFF image, .dat)",
-                          "a/text: not a picture (no extension)"));
+                          "a/text: not an image (no extension)"));
 }
 
 // A folder with a million files of a kind that nobody knows must not be read through.
@@ -104,10 +104,10 @@ TEST(UnknownFiles, AreOpenedAFewTimesForEachExtension) {
   detail::UnknownFiles files;
   for (int i = 0; i < 256; ++i) {
     EXPECT_EQ(files.reason(descriptor, fmt::format("{:03}.label", i).c_str()),
-              "not a picture (.label)");
+              "not an image (.label)");
   }
   folder.write("a/999.label", bytes_of("\xFF\xD8\xFF\xE0"));
-  EXPECT_EQ(files.reason(descriptor, "999.label"), "not a picture (.label)");
+  EXPECT_EQ(files.reason(descriptor, "999.label"), "not an image (.label)");
   folder.write("a/999.other", bytes_of("\xFF\xD8\xFF\xE0"));
   EXPECT_TRUE(is_image_reason(files.reason(descriptor, "999.other")));
   ::close(descriptor);

@@ -16,9 +16,9 @@ namespace {
 IndexRange checked(IndexRange range, std::uint64_t size, const std::string& what) {
   if (range.end == IndexRange::kToTheEnd) range.end = size;
   if (range.begin < range.end && range.end <= size) return range;
-  throw Error({.what = fmt::format("cannot take a range of {}", what),
-               .expected = fmt::format("0 <= begin < end <= {}, its number of samples", size),
-               .found = fmt::format("[{}:{}]", range.begin, range.end)});
+  throw OptionError({.what = fmt::format("cannot take a range of {}", what),
+                     .expected = fmt::format("0 <= begin < end <= {}, its number of samples", size),
+                     .found = fmt::format("[{}:{}]", range.begin, range.end)});
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
@@ -41,10 +41,11 @@ std::shared_ptr<const Source> chosen_samples(std::shared_ptr<const Source> sourc
   const bool first = choice.starts_with(kFirst);
   const auto count = whole_number(std::string_view(choice).substr(first ? kFirst.size() : 0));
   if (!count || (first && *count == 0)) {
-    throw Error({.what = "`train_samples` does not fit",
-                 .expected = "a number of samples to choose at random, first:N for the first N, or "
-                             "0 for all",
-                 .found = fmt::format("\"{}\"", choice)});
+    throw OptionError({.what = "`train_samples` does not fit",
+                       .expected =
+                           "a number of samples to choose at random, first:N for the first N, or "
+                           "0 for all",
+                       .found = fmt::format("\"{}\"", choice)});
   }
   if (first) {
     return std::make_shared<SourceRange>(std::move(source), IndexRange{0, *count},

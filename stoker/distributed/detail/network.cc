@@ -102,7 +102,7 @@ std::string address_of_interface(const std::string& name) {
     if (v4) break;
   }
   if (!best.empty()) return best;
-  throw Error({.what = "there is no such network interface with an address",
+  throw Error({.what = "unknown network interface, or one without an address",
                .expected = fmt::format("one of {}", fmt::join(names, ", ")),
                .found = fmt::format("\"{}\"", name)});
 }

@@ -105,7 +105,7 @@ void check_colour_modes(const Diagnosis& diagnosis, Findings& out) {
     add(header.cmyk, FindingKind::kCmyk, "CMYK");
     add(header.alpha, FindingKind::kTransparency,
         header.palette ? "palette with transparency" : "with an alpha channel or colour");
-    add(header.animated, FindingKind::kAnimated, "several pictures in one file");
+    add(header.animated, FindingKind::kAnimated, "several images in one file");
     const bool dark = header.bits == 16 && image.facts.brightest <= kDarkLimit;
     add(header.bits == 16 && !dark, FindingKind::kSixteenBit, "16 bits a value");
     add(dark, FindingKind::kDarkSixteenBit,
@@ -152,8 +152,8 @@ void check_empty_classes(const Diagnosis& diagnosis, Findings& out) {
       out.push_back({FindingKind::kEmptyClass,
                      {part.folder + part.class_names[c]},
                      counts[c].listed == 0
-                         ? "holds no pictures"
-                         : fmt::format("none of its {} pictures can be read", counts[c].listed)});
+                         ? "holds no images"
+                         : fmt::format("none of its {} images can be read", counts[c].listed)});
     }
   }
 }
@@ -199,7 +199,7 @@ void check_balance(const Diagnosis& diagnosis, const DoctorOptions& options, Fin
     out.push_back(
         {FindingKind::kImbalance,
          {part.folder + part.class_names[*smallest], part.folder + part.class_names[*largest]},
-         fmt::format("{} pictures of {} and {} of {}: 1 to {:.0f}", counts[*smallest].decoded,
+         fmt::format("{} images of {} and {} of {}: 1 to {:.0f}", counts[*smallest].decoded,
                      part.class_names[*smallest], counts[*largest].decoded,
                      part.class_names[*largest], ratio)});
   }
@@ -208,7 +208,7 @@ void check_balance(const Diagnosis& diagnosis, const DoctorOptions& options, Fin
 void check_ignored(std::span<const IgnoredPath> ignored, const std::string& prefix, Findings& out) {
   for (const IgnoredPath& path : ignored) {
     const FindingKind kind = is_image_reason(path.reason)  ? FindingKind::kUnsupported
-                             : is_stray_picture(path.path) ? FindingKind::kStrayPicture
+                             : is_stray_picture(path.path) ? FindingKind::kStrayImage
                                                            : FindingKind::kIgnored;
     out.push_back({kind, {prefix + path.path}, path.reason});
   }

@@ -80,7 +80,7 @@ void print_nothing(j_common_ptr) {}
 void start_nothing(j_decompress_ptr) {}
 
 boolean on_end_of_bytes(j_decompress_ptr info) {
-  give_up(*static_cast<State*>(info->client_data), "the end of the file inside the picture");
+  give_up(*static_cast<State*>(info->client_data), "the end of the file inside the image");
 }
 
 void skip_bytes(j_decompress_ptr info, long count) {

@@ -40,7 +40,7 @@ std::string_view reason(VP8StatusCode status) {
       return "a feature that libwebp does not support";
     case VP8_STATUS_SUSPENDED:
     case VP8_STATUS_NOT_ENOUGH_DATA:
-      return "the end of the file inside the picture";
+      return "the end of the file inside the image";
     default:
       return "damaged data";
   }
@@ -165,7 +165,7 @@ Result<StoredPixels> WebpDecoder::decode_animated(const StoredRequest& request,
   std::uint8_t* canvas = nullptr;
   int milliseconds = 0;
   if (decoder == nullptr || WebPAnimDecoderGetNext(decoder.get(), &canvas, &milliseconds) == 0) {
-    return webp_error("an animation whose first picture is damaged", kFileHeaderBytes);
+    return webp_error("an animation whose first image is damaged", kFileHeaderBytes);
   }
   const MutableImageView out = gapless(memory, request);
   const std::size_t bytes_per_row = static_cast<std::size_t>(header_.width) * 4;

@@ -23,7 +23,7 @@ std::uint32_t random_bits(const RngStream& stream, std::size_t index) {
 std::uint16_t noise_amplitude(double max_noise) {
   if (!(max_noise >= 0 && max_noise <= 1)) {
     throw Error({.what = "cannot add noise",
-                 .expected = "a largest noise of 0 to 1 (a share of the full scale)",
+                 .expected = "a largest noise of 0 to 1 (a fraction of the full scale)",
                  .found = fmt::format("{}", max_noise)});
   }
   return static_cast<std::uint16_t>(std::floor(max_noise * 255 * 128 + 0.5));

@@ -56,7 +56,7 @@ TEST(ParseKernel, SaysWhatIsWrong) {
                                     {"1 nan 2", "\"nan\""},
                                     {"1 3z 2", "\"3z\""},
                                     {"1 inf 2", "\"inf\""},
-                                    {"1 -1e7 2", "from -1000000 to 1000000, found \"-1e7\""},
+                                    {"1 -1e7 2", "from -1000000 to 1000000, got \"-1e7\""},
                                     {"1,2 x 1,0,-1", "2 numbers in the column"},
                                     {"1,2,1 x 1,0,0,-1", "4 numbers in the row"},
                                     {"1,2,1 x", "0 numbers in the row"},
@@ -97,7 +97,7 @@ TEST(ParseFilter, TakesNamesNumbersAndCoefficients) {
 }
 
 TEST(ParseFilter, RefusesOtherNumbersAndNames) {
-  EXPECT_THAT(refusal(parse_filter, "5"), HasSubstr("from 1 to 4, found \"5\""));
+  EXPECT_THAT(refusal(parse_filter, "5"), HasSubstr("from 1 to 4, got \"5\""));
   EXPECT_THAT(refusal(parse_filter, "0"), HasSubstr("from 1 to 4"));
   EXPECT_THAT(refusal(parse_filter, "11"), HasSubstr("from 1 to 4"));
   EXPECT_THAT(refusal(parse_filter, "sobel9"), HasSubstr("scharr"));

@@ -29,7 +29,7 @@ void check_batch(const at::Tensor& x) {
   throw Error({.what = "batch normalisation cannot learn from this batch",
                .expected = "at least two values for each channel",
                .found = fmt::format("{} samples of {}x{} pixels", x.size(0), x.size(2), x.size(3)),
-               .hint = "Take a batch size that leaves no single sample over, or larger pictures"});
+               .hint = "Take a batch size that leaves no single sample over, or larger images"});
 }
 
 }  // namespace

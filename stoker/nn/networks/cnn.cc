@@ -20,12 +20,13 @@ void check_channels(const std::vector<std::int64_t>& channels, const ImageShape&
   bool fits = !channels.empty() && channels.size() <= 20 && least >> (channels.size() - 1) >= 1;
   for (const std::int64_t count : channels) fits = fits && count >= 1 && count <= 1 << 16;
   if (fits) return;
-  throw Error({.what = "cannot make this convolutional network",
-               .expected = fmt::format("channels of 1 to 65536 for each stage, and no more stages "
-                                       "than {} can be halved for",
-                                       shape_text(image)),
-               .found = fmt::format("{} stages", channels.size()),
-               .hint = "For example cnn:small or cnn:16,32,64"});
+  throw OptionError(
+      {.what = "cannot make this convolutional network",
+       .expected = fmt::format("channels of 1 to 65536 for each stage, and no more stages "
+                               "than {} can be halved for",
+                               shape_text(image)),
+       .found = fmt::format("{} stages", channels.size()),
+       .hint = "For example cnn:small or cnn:16,32,64"});
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST(Head, RefusesWhatIsNotItsFeatures) {
   const std::string message = message_of([&] {
     static_cast<void>(model->forward_head(at::rand({2, 511})));
   });
-  EXPECT_NE(message.find("expected (samples, 512), found (2, 511)"), std::string::npos) << message;
+  EXPECT_NE(message.find("Expected (samples, 512), got (2, 511)"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ std::optional<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
 }
 
 [[noreturn]] void fail_details(const ModelFamily& family, const std::string& architecture) {
-  throw Error({.what = "cannot read the model's name",
-               .expected = family.usage,
-               .found = fmt::format("\"{}\"", architecture)});
+  throw OptionError({.what = "cannot read the model's name",
+                     .expected = family.usage,
+                     .found = fmt::format("\"{}\"", architecture)});
 }
 
 std::unique_ptr<Model> make_mlp(const ModelFamily& family, const std::string& architecture,
@@ -103,7 +103,7 @@ ModelFamily torchvision_family(const char* name, const char* parameters) {
   return {.name = name,
           .usage = name,
           .summary = fmt::format("torchvision's, {} million parameters for 1000 classes; takes "
-                                 "coloured pictures of 32x32 and more, any number of classes",
+                                 "coloured images of 32x32 and more, any number of classes",
                                  parameters)};
 }
 
@@ -117,7 +117,7 @@ const std::vector<Entry>& entries() {
        make_mlp},
       {{.name = "cnn",
         .usage = "cnn:small or cnn:CHANNELS,…,CHANNELS, e.g. cnn:16,32,64",
-        .summary = fmt::format("convolutions of 3x3, small is cnn:{}; takes pictures of any size, "
+        .summary = fmt::format("convolutions of 3x3, small is cnn:{}; takes images of any size, "
                                "channels and number of classes",
                                fmt::join(kSmallCnn, ","))},
        make_cnn},
@@ -175,12 +175,12 @@ bool is_readable(const std::string& name) {
     usages.push_back(one->family.usage);
   }
   const std::string near = did_you_mean(name, names);
-  throw Error({.what = "there is no such model",
-               .expected = fmt::format("{}", fmt::join(usages, "; or ")),
-               .found = fmt::format("\"{}\"", architecture),
-               .hint = near.empty() ? "A network of another program must be registered by it "
-                                      "(stoker/network.h)"
-                                    : near});
+  throw OptionError({.what = "unknown network",
+                     .expected = fmt::format("{}", fmt::join(usages, "; or ")),
+                     .found = fmt::format("\"{}\"", architecture),
+                     .hint = near.empty() ? "A network of another program must be registered by it "
+                                            "(stoker/network.h)"
+                                          : near});
 }
 
 }  // namespace

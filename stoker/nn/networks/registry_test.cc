@@ -58,9 +58,9 @@ TEST(ModelRegistry, WrongNamesSayWhatWouldBeRight) {
   EXPECT_NE(message("mpl:784,10").find("Did you mean mlp?"), std::string::npos);
   EXPECT_NE(message("resnet").find("cnn:small"), std::string::npos);
   EXPECT_NE(message("resnet19").find("Did you mean resnet18?"), std::string::npos);
-  EXPECT_NE(message("resnet18:small").find("expected resnet18"), std::string::npos);
+  EXPECT_NE(message("resnet18:small").find("Expected resnet18"), std::string::npos);
   EXPECT_NE(message("resnet18").find("at least 32x32x3"), std::string::npos);
-  EXPECT_NE(message("mobilenet_v2").find("found 28x28x1"), std::string::npos);
+  EXPECT_NE(message("mobilenet_v2").find("got 28x28x1"), std::string::npos);
   EXPECT_NE(message("mlp:784,ten").find("mlp:SIZE"), std::string::npos);
   EXPECT_NE(message("mlp:784,,10").find("mlp:SIZE"), std::string::npos);
   EXPECT_NE(message("mlp:784,128,10:tanh").find(":relu"), std::string::npos);

@@ -72,9 +72,9 @@ void check_residual_input(const std::string& architecture, const ModelInput& inp
   const ImageShape& image = input.image;
   if (image.channels == 3 && std::min(image.height, image.width) >= kLeastSide) return;
   throw Error({.what = fmt::format("{} does not fit the data", architecture),
-               .expected = fmt::format("pictures of at least {}x{}x3", kLeastSide, kLeastSide),
+               .expected = fmt::format("images of at least {}x{}x3", kLeastSide, kLeastSide),
                .found = shape_text(image),
-               .hint = "cnn:small takes pictures of any size and channels"});
+               .hint = "cnn:small takes images of any size and channels"});
 }
 
 }  // namespace stoker

@@ -121,7 +121,7 @@ TEST(RegisterNetwork, DetailsThatItCannotReadNameItsUsage) {
   for (const char* name : {"test-network", "test-network:x", "test-network:99999999999999999999"}) {
     const std::string message =
         message_of([&] { static_cast<void>(make_model(name, kTorchNetworkInput, 1)); });
-    EXPECT_NE(message.find("expected test-network:CHANNELS"), std::string::npos) << message;
+    EXPECT_NE(message.find("Expected test-network:CHANNELS"), std::string::npos) << message;
   }
 }
 

@@ -42,19 +42,18 @@ inline ScalarType check_types(const char* operation, ScalarType image, ScalarTyp
   const bool whole = integers && weights == ScalarType::Int;
   const bool bytes = image == ScalarType::Byte && weights != ScalarType::Double;
   if ((floats || whole) && (image == weights || bytes)) return weights;
-  refuse(
-      operation,
-      fmt::format(
-          "pictures and weights of float or double{}, or pictures of uint8 with weights of float{}",
-          integers ? " or int32" : "", integers ? " or int32" : ""),
-      fmt::format("{} and {}", type_name(image), type_name(weights)));
+  refuse(operation,
+         fmt::format(
+             "images and weights of float or double{}, or images of uint8 with weights of float{}",
+             integers ? " or int32" : "", integers ? " or int32" : ""),
+         fmt::format("{} and {}", type_name(image), type_name(weights)));
 }
 
 // Dimensions and types only: what is known of tensors whose sizes are symbols, too.
 inline ScalarType check_filter_kinds(const char* operation, const Tensor& image,
                                      const Tensor& weights, bool integers) {
   if (image.dim() < 2 || weights.dim() != 2) {
-    refuse(operation, "pictures of two or more dimensions and weights of two",
+    refuse(operation, "images of two or more dimensions and weights of two",
            fmt::format("{} and {}", image.dim(), weights.dim()));
   }
   return check_types(operation, image.scalar_type(), weights.scalar_type(), integers);

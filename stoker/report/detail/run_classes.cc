@@ -139,8 +139,8 @@ std::string reliability_chart(const std::vector<CalibrationBin>& bins) {
   return out + fmt::format(
                    "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">confidence in per cent"
                    "</text></svg><ul class=\"legend blocks\"><li class=\"c0\">right</li>"
-                   "<li class=\"c1\">missing to the confidence</li>"
-                   "<li class=\"c2\">beyond it</li></ul></figure>\n",
+                   "<li class=\"c1\">overconfident</li>"
+                   "<li class=\"c2\">underconfident</li></ul></figure>\n",
                    kLeft + kSide / 2, kTop + kSide + 33);
 }
 

@@ -38,7 +38,7 @@ std::string pictures_section(const RunReport& run, const std::vector<ReportPredi
   if (list.empty()) return "";
   std::string out = fmt::format(
       "<section id=\"{}\" class=\"long\"><h2>{}</h2>\n<p class=\"hint\">{}</p>\n"
-      "<div class=\"pictures\">\n",
+      "<div class=\"images\">\n",
       id, title, hint);
   for (const ReportPrediction& one : list) out += prediction_html(run, one, with_loss);
   return out + "</div></section>\n";
@@ -48,14 +48,14 @@ std::string pictures_section(const RunReport& run, const std::vector<ReportPredi
 
 std::string losses_section(const RunReport& run) {
   return pictures_section(run, run.top_losses, "losses", "Top losses",
-                          "The validation pictures that cost most: what the network takes them "
-                          "for, and what they are. Wrong labels tend to stand here.",
+                          "The validation images with the largest loss: predicted class, and "
+                          "label. Often reveals mislabelled images.",
                           true);
 }
 
 std::string doubts_section(const RunReport& run) {
   return pictures_section(run, run.doubtful, "doubts", "Most doubtful",
-                          "The validation pictures whose two most probable classes are closest.",
+                          "The validation images whose two most probable classes are closest.",
                           false);
 }
 
@@ -63,7 +63,7 @@ std::string batch_section(const RunReport& run) {
   if (run.batch.empty()) return "";
   std::string out = fmt::format(
       "<section id=\"batch\" class=\"long\"><h2>Augmentation</h2>\n<p class=\"hint\">The first "
-      "pictures of the first epoch, before (left) and after (right): {}.</p>\n"
+      "images of the first epoch, before (left) and after (right): {}.</p>\n"
       "<div class=\"pairs-grid\">\n",
       run.augmentation.empty() ? "no augmentation" : escape_html(run.augmentation));
   for (const ReportPair& pair : run.batch) {

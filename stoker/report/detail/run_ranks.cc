@@ -21,7 +21,7 @@ std::vector<std::vector<std::string>> ranks_rows(const RunReport& run) {
   if (ranks.rows() == 0) return {};
   std::vector<std::vector<std::string>> rows = {{"epoch", "ranks", "slowest rank", "its seconds",
                                                  "mean seconds", "behind the mean", "MB summed",
-                                                 "seconds of sums", "of these waited for"}};
+                                                 "seconds of sums", "of these waiting"}};
   for (std::size_t r = 0; r < ranks.rows(); ++r) {
     const auto text = [&](const char* column, double scale = 1) {
       return number_text(scale * value_at(ranks, column, r));

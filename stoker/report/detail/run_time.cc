@@ -59,7 +59,7 @@ std::string stacks(const NumberTable& timing) {
   std::string out =
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Time of epochs\">"
       "<table class=\"data times\"><thead><tr><th scope=\"col\">epoch</th><th scope=\"col\" "
-      "class=\"text\">share of the training phase</th><th scope=\"col\">seconds</th>"
+      "class=\"text\">fraction of the training phase</th><th scope=\"col\">seconds</th>"
       "<th scope=\"col\">samples/s</th></tr></thead><tbody>\n";
   for (std::size_t r = 0; r < rows; ++r) {
     if (rows > kMostRows && r >= kMostRows / 2 && r < rows - kMostRows / 2) continue;

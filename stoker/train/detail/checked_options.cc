@@ -1,5 +1,7 @@
 #include "stoker/train/detail/checked_options.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -10,23 +12,21 @@ namespace stoker::detail {
 TrainOptions checked(const TrainOptions& options) {
   const auto require = [](bool condition, const char* what, const char* expected, double found) {
     if (condition) return;
-    throw Error({.what = fmt::format("{} makes no sense", what),
-                 .expected = expected,
-                 .found = fmt::format("{}", found)});
+    throw OptionError({.what = fmt::format("{} must be {} (got {})", what, expected, found)});
   };
-  require(options.feed.epochs >= 1, "the number of epochs", "at least 1", options.feed.epochs);
-  require(options.grad_accum_steps >= 1, "the number of batches a step", "at least 1",
+  require(options.feed.epochs >= 1, "`epochs`", "at least 1", options.feed.epochs);
+  require(options.grad_accum_steps >= 1, "`grad_accum_steps`", "at least 1",
           options.grad_accum_steps);
-  require(options.smoothing >= 0 && options.smoothing < 1, "label smoothing", "0 or more, below 1",
+  require(options.smoothing >= 0 && options.smoothing < 1, "`smoothing`", "0 or more, below 1",
           options.smoothing);
-  require(options.clip_grad >= 0, "the largest norm of gradients", "0 (any) or more",
-          options.clip_grad);
+  require(options.clip_grad >= 0, "`clip_grad`", "0 (off) or more", options.clip_grad);
   check_mix(options.mix);
   const bool mixes = options.mix.mixup_alpha > 0 || options.mix.cutmix_alpha > 0;
-  require(options.cached_views == 0 || !mixes, "mixing kept features",
-          "Mixup and CutMix only with pictures", options.cached_views);
-  require(options.cached_views == 0 || options.unfreeze_epoch == 0,
-          "unfreezing while features are kept", "one of the two", options.unfreeze_epoch);
+  require(options.cached_views == 0 || !mixes, "`mixup` and `cutmix`",
+          "0 with `features` cached: features cannot be mixed",
+          std::max(options.mix.mixup_alpha, options.mix.cutmix_alpha));
+  require(options.cached_views == 0 || options.unfreeze_epoch == 0, "`unfreeze_epoch`",
+          "0 with `features` cached: features are those of frozen layers", options.unfreeze_epoch);
   return options;
 }
 
@@ -40,9 +40,8 @@ at::Tensor class_weights(const TrainOptions& options, const Model& model) {
   }
   for (const double weight : options.class_weights) {
     if (weight >= 0) continue;
-    throw Error({.what = "a class's weight makes no sense",
-                 .expected = "0 or more",
-                 .found = fmt::format("{}", weight)});
+    throw OptionError(
+        {.what = fmt::format("the weight of a class must be 0 or more (got {})", weight)});
   }
   return at::tensor(options.class_weights, at::kFloat).to(model.device());
 }

@@ -1,4 +1,4 @@
-#include "stoker/train/stop_signals.h"
+#include "stoker/core/stop_signals.h"
 
 #include <array>
 #include <csignal>
