@@ -43,8 +43,8 @@ class BeforeTraining(Case):
         self.assertFalse((self.data / "runs").exists())
         done = self.train("--skip-unknown", "--experiment", "skipped")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for words in ("left out   5 files: ", "1 unsupported image (.tif)", "1 image without its extension (a JPEG image, no extension)",
-                      "1 junk (Thumbs.db)", "left out   1 file: 1 not a picture (.txt)"):
+        for words in ("ignored    5 files: ", "1 unsupported image (.tif)", "1 image without its extension (a JPEG image, no extension)",
+                      "1 junk (Thumbs.db)", "ignored    1 file: 1 not an image (.txt)"):
             self.assertIn(words, done.stdout)
         self.assertIn("ignored    5 files", (self.data / "runs" / "skipped" / "log.txt").read_text(encoding="utf-8"))
         # The word of the start holds for the continuation.
@@ -65,7 +65,7 @@ class BeforeTraining(Case):
             Image.open(path).convert("L").convert("I;16").point(lambda v: v * 16).save(path)
         dark = self.train("--experiment", "dark")
         self.assertEqual(dark.returncode, 0, dark.stderr)
-        self.assertRegex(dark.stdout, r"warning    8 of 8 images looked at are nearly black, such as .*png: they have 16 bits")
+        self.assertRegex(dark.stdout, r"warning    8 of 8 images examined are nearly black, such as .*png: they have 16 bits")
         self.assertIn("multiply 16", dark.stdout)
         for path in self.data.glob("train/*/*.png"):
             Image.open(path).point(lambda v: v * 16).save(path)

@@ -77,7 +77,7 @@ class OtherRanks(Case):
     def expect_refused(self, difference):
         codes, error_0, error_1, report = self.behind(self.other, "--experiment", "refused")
         self.assertEqual(codes, [1, 1], report)
-        self.assertRegex(error_1, rf"rank 1 \([^)]*\) sees other data than rank 0 \([^)]*\): found {difference}")
+        self.assertRegex(error_1, rf"rank 1 \([^)]*\) sees other data than rank 0 \([^)]*\): {difference}")
         self.assertRegex(error_0, rf"rank 1 \([^)]*\) failed: .*{difference}")
         self.assertFalse((self.output / "runs" / "refused").exists(), "a run's folder was made")
 

@@ -5,10 +5,12 @@ overwritten. Run by ctest with the program's path as STOKER. Needs Fashion-MNIST
 import json
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -25,6 +27,14 @@ def png(path, width, height, value):
 
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def catches_sigint(process):
+    """Whether a process has a handler for it by now."""
+    for line in pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGINT - 1) & 1)
+    return False
 
 
 class FirstSteps(unittest.TestCase):
@@ -97,6 +107,62 @@ class FirstSteps(unittest.TestCase):
         compared = self.stoker("compare", "runs/constant", "runs/whole")
         self.assertIn("comparison.html", compared.stdout)
         self.stoker("compare", "runs/constant", "runs/whole", code=1)
+
+    def test_labels_that_the_model_doubts(self):
+        """Three classes of stripes; six images lie in the folder of another class."""
+        for kind, stripe in enumerate((2, 4, 8)):
+            for i in range(40):
+                folder = self.path / "stripes" / str((kind + 1) % 3 if i % 20 == 0 else kind)
+                folder.mkdir(parents=True, exist_ok=True)
+                png(folder / f"{kind}_{i}.png", 32, 32, lambda x, y, s=stripe, i=i: 40 + i if (x + i) // s % 2 else 220 - i)
+        self.stoker("train", "stripes", "--model", "cnn:8,16", "--epochs", "8", "--opt", "adam", "--lr", "0.01", "--folds", "3",
+                    "--batch-size", "16", "--experiment", "stripes", "--no-report")
+        done = self.stoker("doctor", "stripes", "--weights", "runs/stripes", "--out", "stripes-doctor", "--near", "-1", "--fail-on", "never")
+        self.assertNotIn("may have trained on these images", done.stdout)
+        findings = json.loads((self.path / "stripes-doctor/doctor.json").read_text(encoding="utf-8"))["findings"]
+        first = [finding["paths"][0] for finding in findings if finding["kind"] == "suspect_label"][:6]
+        wrong = {f"{(kind + 1) % 3}/{kind}_{i}.png" for kind in range(3) for i in (0, 20)}
+        self.assertGreaterEqual(len(wrong.intersection(first)), 4, first)
+        single = self.stoker("doctor", "stripes", "--weights", "runs/stripes/fold-0", "--fail-on", "never")
+        self.assertIn("may have trained on these images", single.stdout)
+        self.assertTrue((self.path / "doctor-stripes/doctor.html").exists())
+
+    def test_habits_of_others(self):
+        done = self.stoker("train", "data=fashion-mnist", "epochs=1", "batch=64", "--model", "cnn:4", "--train-samples", "300", "--wd", "0.01",
+                           "--opt", "AdamW", "--amp", "auto", "--experiment", "habits", "--no-report")
+        settings = (self.path / "runs/habits/args.yaml").read_text(encoding="utf-8")
+        for line in ("batch-size: 64", "weight-decay: 0.01", "opt: adamw"):
+            self.assertIn(line, settings)
+        self.assertRegex(settings, r"(?m)^amp: (on|off)$")  # what was chosen, not "auto"
+        self.assertRegex(done.stdout, r"chosen     (float32|bfloat16), because this CPU has (no )?AMX")
+        refused = self.stoker("train", "fashion-mnist", "--num-classes", "10", code=2)
+        self.assertIn("the number of classes follows from the data", refused.stderr)
+
+    def test_figures_for_prometheus(self):
+        self.stoker("train", "fashion-mnist", *FEW, "--metrics-file", "stoker.prom", "--experiment", "measured")
+        text = (self.path / "stoker.prom").read_text(encoding="utf-8")
+        for name in ("samples_per_second", "data_wait_ratio", "loss", "accuracy", "epoch", "validation_accuracy"):
+            self.assertRegex(text, rf'(?m)^stoker_{name}{{run="measured"}} [0-9.e-]+$')
+            self.assertIn(f"# TYPE stoker_{name} gauge", text)
+
+    def test_a_tracker_that_is_not_installed(self):
+        refused = self.stoker("log", self.run_folder, "--to", "trackio", code=1)
+        self.assertIn("pip install trackio", refused.stderr)
+
+    def test_long_commands_stop_cleanly(self):
+        """At the first SIGINT: exit code 3, a line that says so, no file."""
+        for words in (["predict", "fashion-mnist", "--weights", self.run_folder, "--split", "train", "--out", "stopped.csv"],
+                      ["eval", "fashion-mnist", "--weights", self.run_folder, "--split", "train"],
+                      ["shard", "fashion-mnist", "--out", "stopped-shards", "--quality", "90"]):
+            process = subprocess.Popen([STOKER, *words], cwd=self.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 60
+            while not catches_sigint(process.pid) and time.monotonic() < deadline:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 3, f"{words}: {said}")
+            self.assertIn("stopped by SIGINT", said)
+        self.assertFalse((self.path / "stopped.csv").exists())
 
     def test_help(self):
         self.assertIn("Train image classifiers", self.stoker("help").stdout)

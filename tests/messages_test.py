@@ -27,16 +27,16 @@ MISTAKES = [
     ("a command that does not exist", "stoker trian --data fashion-mnist"),
     ("no data", "stoker train --model mlp:784,16,10"),
     ("weights of an unknown network", "stoker train fashion-mnist --pretrained unknown.safetensors"),
-    ("a misspelt data set", "stoker train --data fashon-mnist --model mlp:784,16,10"),
-    ("a folder that is not there", "stoker train --data pictures/trian --model cnn:small"),
-    ("a folder without pictures", "stoker train --data empty --model cnn:small --aa \"resize(32,32)\" --val-every 4"),
-    ("a class folder in place of the data", "stoker train --data pictures/train/cat --model cnn:small --aa \"resize(32,32)\""),
+    ("a misspelt dataset", "stoker train --data fashon-mnist --model mlp:784,16,10"),
+    ("a folder that is not there", "stoker train --data images/trian --model cnn:small"),
+    ("a folder without images", "stoker train --data empty --model cnn:small --aa \"resize(32,32)\" --val-every 4"),
+    ("a class folder in place of the data", "stoker train --data images/train/cat --model cnn:small --aa \"resize(32,32)\""),
     ("two ways to validate", f"{TRAIN} --val-every 6 --val-fraction 0.2"),
     ("a file that exists", "stoker preview fashion-mnist -o broken.yaml"),
-    ("a corrupt picture",
+    ("a corrupt image",
      "stoker train --data broken --model cnn:small --aa \"resize(32,32)\" --val-every 2 --epochs 1 --no-report"),
     ("validation data with another class folder",
-     "stoker train --data pictures/train --val-data pictures/other --model cnn:small --aa \"resize(32,32)\""),
+     "stoker train --data images/train --val-data images/other --model cnn:small --aa \"resize(32,32)\""),
     ("a network that does not exist", "stoker train --data fashion-mnist --model resnet19"),
     ("a network for other data", "stoker train --data fashion-mnist --model mlp:100,16,10"),
     ("a misspelt flag", f"{TRAIN} --epoch 3"),
@@ -61,13 +61,35 @@ MISTAKES = [
     ("weights that are not there", "stoker eval --data fashion-mnist --weights runs/done/weights/bset.safetensors"),
     ("weights that are no weights", "stoker eval --data fashion-mnist --weights runs/done/args.yaml"),
     ("weights cut short", "stoker eval --data fashion-mnist --weights short.safetensors"),
-    ("weights for other data", "stoker eval --data pictures/train --weights runs/done/weights/last.safetensors"),
+    ("weights for other data", "stoker eval --data images/train --weights runs/done/weights/last.safetensors"),
     ("freezing more than there is", f"{TRAIN} --freeze 9"),
     ("keeping features that change", f"{TRAIN} --features cached"),
-    ("a report of no run", "stoker report pictures"),
+    ("a report of no run", "stoker report images"),
     ("a column that is not there", "stoker plot runs/done/steps.csv -x step -y top2 -o p.png"),
     ("a sweep over nothing", "stoker sweep -- --data fashion-mnist"),
     ("a sweep over a misspelt list", "stoker sweep --vary workers:1,2 -- --data fashion-mnist"),
+    ("a flag of timm that is not needed", f"{TRAIN} --num-classes 10"),
+    ("a flag of timm that is part of the augmentation", f"{TRAIN} --hflip 0.5"),
+    ("a flag of timm for a tracker", f"{TRAIN} --log-wandb"),
+    ("a flag of timm that no network here has", f"{TRAIN} --drop-path 0.1"),
+    ("a setting of Ultralytics with a wrong value", "stoker train data=fashion-mnist imgsz=big"),
+    ("an unknown value for mixed precision", f"{TRAIN} --amp maybe"),
+    ("mixed precision where the network has none", f"{TRAIN} --amp"),
+    ("label smoothing of more than 1", f"{TRAIN} --smoothing 1.5"),
+    ("a learning rate below zero", f"{TRAIN} --lr -1"),
+    ("an unknown recipe", "stoker train fashion-mnist --recipe fine-tune"),
+    ("a fold without folds", f"{TRAIN} --fold 1"),
+    ("more samples than there are", f"{TRAIN} --train-samples 100000"),
+    ("an image that is not there", "stoker predict digit.png --weights runs/done"),
+    ("a folder without weights", "stoker predict images/train --weights images"),
+    ("predictions without a model", "stoker predict images/train"),
+    ("a filter of predictions that cannot be read", "stoker predict fashion-mnist --weights runs/done --where p=high"),
+    ("a doctor for a folder that is not there", "stoker doctor imagse"),
+    ("an unknown value of a choice", "stoker doctor images/train --fail-on errors"),
+    ("an export to an unknown format", "stoker export runs/done --out model.pb"),
+    ("a comparison of one folder that is no run", "stoker compare images/train"),
+    ("a run for a tracker that is no run", "stoker log images/train --to wandb"),
+    ("shards without a place", "stoker shard images/train"),
 ]
 
 
@@ -85,7 +107,7 @@ def prepare(folder):
     for i in range(8):
         for part, names in (("train", ("cat", "dog")), ("other", ("cat", "dgo"))):
             for name in names:
-                png(folder / "pictures" / part / name / f"{i}.png", 40 + i, 10 * i)
+                png(folder / "images" / part / name / f"{i}.png", 40 + i, 10 * i)
         for name in ("cat", "dog"):
             png(folder / "broken" / name / f"{i}.png", 40 + i, 10 * i)
     path = folder / "broken" / "dog" / "3.png"
@@ -112,8 +134,9 @@ def words_of(command, folder):
 
 def page(folder):
     lines = ["# What the program says to common mistakes", "",
-             "Every command below was run and printed these words, and a test (`tests/messages_test.py`) runs them again.",
-             "A message says what could not be done, with what, what was expected, what was found, and what to do.", ""]
+             "Every command below was run and printed this message; a test (`tests/messages_test.py`) runs them again.",
+             "A message has this form: what failed, and on what. Expected X, got Y. What to do.", "",
+             "Exit codes: 1 for a failure, 2 for wrong usage, 3 for a run that was stopped and can be resumed.", ""]
     for number, (wrong, command) in enumerate(MISTAKES, 1):
         code, words = words_of(command, folder)
         lines += [f"**{number}. {wrong[0].upper()}{wrong[1:]}** (exit code {code})", "", "```", f"$ {command}", words,
@@ -136,7 +159,7 @@ class Messages(Case):
 
     def test_every_mistake_is_an_error_with_the_words_of_the_page(self):
         said = words_on_page()
-        self.assertGreaterEqual(len(MISTAKES), 30)
+        self.assertGreaterEqual(len(MISTAKES), 60)
         for _, command in MISTAKES:
             with self.subTest(command):
                 code, words = words_of(command, self.folder)

@@ -129,7 +129,7 @@ class TwoLibraries(unittest.TestCase):
                 done = cat(self.theirs)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(f"{self.theirs}, byte ", done.stderr)
-                self.assertIn("expected", done.stderr)
+                self.assertIn("Expected", done.stderr)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Local(Case):
         self.assertEqual(sorted(p.name for p in again.iterdir() if not p.name.startswith(".stoker-")), names)
         for name in names:
             self.assertEqual((again / name).read_bytes(), (self.shards / name).read_bytes(), name)
-        self.assertIn("were there already", run(*words[1:]))
+        self.assertIn("already existed", run(*words[1:]))
 
 
 class Remote(Case):

@@ -63,7 +63,7 @@ class SpecPage(runs.Case):
         done = subprocess.run([sys.executable, SOURCE / "scripts/spec_page", self.output / "tests.xml", "--lines", short, "--out",
                                self.output / "x.md"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("Expected R01 to R28", done.stderr)
+        self.assertIn("expected R01 to R28", done.stderr)
 
 
 if __name__ == "__main__":

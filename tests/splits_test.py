@@ -210,8 +210,8 @@ class Idx(Case):
     def test_ways_to_validate_exclude_one_another(self):
         for flags in (["--val-every", "6", "--val-fraction", "0.2"], ["--val-data", "mnist", "--val-split", "test"],
                       ["--folds", "3", "--val-fraction", "0.2"]):
-            self.refused(2, "excludes", arguments=[*SMALL, *flags])
-        self.refused(1, "which part --val-data means", "--val-split test", arguments=[*SMALL, "--val-data", "mnist"])
+            self.refused(2, "cannot be used with", arguments=[*SMALL, *flags])
+        self.refused(2, "which part --val-data means", "--val-split test", arguments=[*SMALL, "--val-data", "mnist"])
 
 
 @needs_plates
@@ -267,7 +267,7 @@ class Folds(Case):
         must(*self.words("alone"), "--fold", "1")
         self.assertEqual((self.output / "alone/weights/last.safetensors").read_bytes(),
                          (whole / "fold-1/weights/last.safetensors").read_bytes())
-        self.refused(1, "--fold 0 to 2", arguments=[*self.words("alone"), "--fold", "3"])
+        self.refused(2, "--fold 0 to 2", arguments=[*self.words("alone"), "--fold", "3"])
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class Rest(Case):
         folder = self.output / "failing"
         done = sweep(folder, "--vary", "model=mlp:784,8,10,mlp:3,3", "--", "--data", "fashion-mnist", "--epochs", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, rf"stoker: a run failed: {folder}/\d+-model-mlp\S*: found exit code 1")
+        self.assertRegex(done.stderr, rf"stoker: a run failed: {folder}/\d+-model-mlp\S*: exit code 1")
 
 
 if __name__ == "__main__":

@@ -50,9 +50,9 @@ class Case(runs.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
-    def refused(self, *arguments, words):
+    def refused(self, *arguments, words, code=1):
         done = run(*arguments)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
         return done
@@ -175,7 +175,7 @@ class NonFinite(Case):
         for flags, word in ((["--std", "0"], "finite numbers above 0"), (["--std", "-1"], "--std"),
                             (["--mean", "nan"], "--mean"), (["--std", "inf"], "--std")):
             self.refused("train", "--data", "mnist", "--model", "mlp:784,16,10", "--output", self.output, *flags,
-                         words=[word])
+                         words=[word], code=2)
 
 
 @needs_plates

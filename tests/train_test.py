@@ -564,20 +564,20 @@ class WrongWords(Case):
     @needs_mnist
     def test_messages_say_what_was_expected_and_what_to_do(self):
         base = ["train", "--data", "mnist", "--model"]
-        self.expect(1, "--data is missing", arguments=["train"])
+        self.expect(2, "--data is missing", arguments=["train"])
         self.expect(1, "Write mlp:784,128,10", arguments=[*base, "mlp:100,128,10"])
         self.expect(1, "cnn:small", arguments=[*base, "resnet18"])
-        self.expect(1, "Did you mean adamw?", arguments=[*base, "cnn:small", "--opt", "adamww"])
-        self.expect(1, "onecycle", arguments=[*base, "cnn:small", "--sched", "linear"])
-        self.expect(1, "50steps, 5min or 1epoch", arguments=[*base, "cnn:small", "--checkpoint-every", "often"])
+        self.expect(2, "Did you mean adamw?", arguments=[*base, "cnn:small", "--opt", "adamww"])
+        self.expect(2, "onecycle", arguments=[*base, "cnn:small", "--sched", "linear"])
+        self.expect(2, "50steps, 5min or 1epoch", arguments=[*base, "cnn:small", "--checkpoint-every", "often"])
         self.expect(1, "auto, cpu, cuda", arguments=[*base, "cnn:small", "--device", "gpu"])
         self.expect(1, "args.yaml", arguments=["train", "--resume", "/nonexistent"])
         self.expect(1, "No such file", arguments=["train", "--config", "/nonexistent.yaml"])
-        self.expect(1, "--batch-size", "or auto", arguments=[*base, "cnn:small", "-b", "0"])
-        self.expect(1, "--lr", "or auto", arguments=[*base, "cnn:small", "--lr", "fast"])
-        self.expect(1, "float32 alone", arguments=[*base, "mlp:784,128,10", "--amp"])
+        self.expect(2, "--batch-size", "or auto", arguments=[*base, "cnn:small", "-b", "0"])
+        self.expect(2, "--lr", "or auto", arguments=[*base, "cnn:small", "--lr", "fast"])
+        self.expect(2, "float32 alone", arguments=[*base, "mlp:784,128,10", "--amp"])
         self.expect(1, "bfloat16 on a CPU", arguments=[*base, "cnn:small", "--amp", "--amp-dtype", "float16", "--device", "cpu"])
-        self.expect(1, "a FILE, or --compare", arguments=["info"])
+        self.expect(2, "a FILE, or --compare", arguments=["info"])
         self.assertEqual(list(self.output.glob("refused/*")), [], "a refused run leaves nothing")
 
     @needs_mnist

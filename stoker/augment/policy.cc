@@ -155,10 +155,35 @@ void check_kind(const Operation* operation, const std::string& text) {
                      .found = operation == nullptr ? "none" : "another class"});
 }
 
+// The number behind a letter group of timm's spelling, "9" of "-m9"; `otherwise` where it is not
+// there.
+std::string part_of_timm(std::string_view text, std::string_view name, const char* otherwise) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const std::string_view rest = text.substr(at + name.size());
+    const std::string_view number = rest.substr(0, rest.find('-'));
+    if (!number.empty() && number.find_first_not_of("0123456789.") == std::string_view::npos) {
+      return std::string(number);
+    }
+  }
+  return otherwise;
+}
+
+// "rand-m9-mstd0.5-inc1" means RandAugment there.
+void refuse_spelling_of_timm(std::string_view text) {
+  if (!text.starts_with("rand-")) return;
+  throw OptionError(
+      {.what = fmt::format("unknown policy \"{}\"", text),
+       .hint = fmt::format("timm's spelling; here it is randaugment({},{},{})",
+                           part_of_timm(text, "-n", "2"), part_of_timm(text, "-m", "9"),
+                           part_of_timm(text, "-mstd", "0"))});
+}
+
 }  // namespace
 
 Policy Policy::parse(std::string_view text) {
   if (const Preset* preset = find_preset(text)) text = preset->policy;
+  refuse_spelling_of_timm(text);
   Policy policy;
   Parser parser(text);
   while (!parser.at_end()) {

@@ -44,6 +44,8 @@ TEST(PolicyText, TakesSpacesShortFormsAndPresets) {
 }
 
 TEST(PolicyText, MistakesAreNamedWithTheirPlace) {
+  EXPECT_THAT(message_of("rand-m7-n3-mstd0.5-inc1"), HasSubstr("randaugment(3,7,0.5)"));
+  EXPECT_THAT(message_of("rand-mstd1"), HasSubstr("randaugment(2,9,1)"));
   EXPECT_THAT(message_of("rotate(1,2"), HasSubstr("at character 11"));
   EXPECT_THAT(message_of("rotate(1,2"), HasSubstr("got its end"));
   EXPECT_THAT(message_of("rotate(a)"), HasSubstr("Expected a number"));

@@ -70,7 +70,7 @@ void complete_run(const SweepRun& run, const fs::path& folder, const StopSignals
     throw Error({.what = "a run failed",
                  .path = path.string(),
                  .found = fmt::format("exit code {}", code),
-                 .hint = fmt::format("Its message stands above. Go on with `{}`", resume)});
+                 .hint = fmt::format("See its message above. Resume with `{}`", resume)});
   }
 }
 

@@ -19,7 +19,7 @@ using testing::Not;
 
 TEST(ErrorMessage, OursAndTheSystemsKeepTheirWords) {
   EXPECT_EQ(error_message(Error({.what = "cannot read it", .found = "nothing"})),
-            "cannot read it: found nothing");
+            "cannot read it: nothing");
   EXPECT_THAT(
       error_message(std::filesystem::filesystem_error(
           "cannot create directory", "/x", std::make_error_code(std::errc::permission_denied))),

@@ -50,7 +50,7 @@ TEST(ForeignFlags, MixedPrecisionMayHaveAValue) {
 
 TEST(ForeignFlags, WhatHasNoEquivalentIsExplained) {
   EXPECT_EQ(advice_on_flag("--num_classes"),
-            "the number of classes follows from the data; not needed");
+            "the number of classes follows from the data; remove the flag");
   EXPECT_EQ(advice_on_flag("--what"), "");
   EXPECT_EQ(advice_on_flag("--"), "");
 }

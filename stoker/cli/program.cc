@@ -44,6 +44,7 @@ constexpr const char* kExamples =
 void add_feed_commands(const Command& program, const LabelChecker& check_labels) {
   add_report_command(program);
   add_compare_command(program);
+  add_log_command(program);
   add_doctor_command(program, check_labels);
   add_info_command(program);
   add_preview_command(program);
@@ -104,6 +105,8 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
   program.require_command();
   program.footer(std::string("Examples:\n") + (parts.add_commands ? kTrainerExamples : "") +
                  kExamples);
+  std::string colour = "auto";  // obeyed by take_colour_flag()
+  program.add_option("--color", colour, "colour in the terminal: auto, always or never");
   if (parts.add_commands) parts.add_commands(program);
   add_feed_commands(program, parts.check_labels);
   if (parts.pass_on && !is_for(program, argc, argv)) parts.pass_on();
@@ -126,7 +129,7 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
     return request.code;
   } catch (const UsageError& error) {
     const std::string hint = usage_hint(command_tree(program), words);
-    const std::string text = "stoker: " + (hint.empty() ? error.what() : hint);
+    const std::string text = "stoker: " + (hint.empty() ? plain_usage_text(error.what()) : hint);
     std::fprintf(stderr, "%s\nRun with --help for more information.\n",
                  with_red_name(text).c_str());
     return kUsageExitCode;

@@ -58,10 +58,11 @@ std::uint64_t base_seed(const std::vector<std::string>& flags) {
 
 void check(const SweepPlan& plan) {
   if (plan.axes.empty() && plan.repeat < 2) {
-    throw Error({.what = "there is nothing to sweep over",
-                 .expected = "--vary FLAG=VALUE,VALUE or --repeat N",
-                 .hint = "For example: stoker sweep --vary workers=1,2,4 -- --data mnist --model "
-                         "mlp:784,128,10"});
+    throw OptionError({.what = "there is nothing to sweep over",
+                       .expected = "--vary FLAG=VALUE,VALUE or --repeat N",
+                       .hint =
+                           "For example: stoker sweep --vary workers=1,2,4 -- --data mnist --model "
+                           "mlp:784,128,10"});
   }
   for (std::size_t i = 0; i < plan.axes.size(); ++i) {
     const std::string& flag = plan.axes[i].flag;
@@ -116,9 +117,9 @@ SweepAxis parse_sweep_axis(const std::string& text) {
   }
   const bool has_empty = std::ranges::find(axis.values, "") != axis.values.end();
   if (!axis.flag.empty() && !axis.values.empty() && !has_empty) return axis;
-  throw Error({.what = "--vary is not understood",
-               .expected = "FLAG=VALUE,VALUE, such as workers=1,2,4",
-               .found = fmt::format("\"{}\"", text)});
+  throw OptionError({.what = "cannot read --vary",
+                     .expected = "FLAG=VALUE,VALUE, such as workers=1,2,4",
+                     .found = fmt::format("\"{}\"", text)});
 }
 
 std::vector<SweepRun> sweep_runs(const SweepPlan& plan) {

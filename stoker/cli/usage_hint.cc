@@ -1,6 +1,8 @@
 #include "stoker/cli/usage_hint.h"
 
 #include <algorithm>
+#include <array>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -30,7 +32,40 @@ std::vector<std::string> flags_of(const CommandInfo& command) {
   return names;
 }
 
+// "fliplr=0.5", as Ultralytics' users write it.
+std::string advice_on_assignment(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (word.starts_with("-") || equals == std::string::npos) return "";
+  return advice_on_flag(word.substr(0, equals));
+}
+
 }  // namespace
+
+std::string plain_usage_text(const std::string& message) {
+  struct Wording {
+    const char *theirs, *ours;
+  };
+  static const std::array kWordings = {
+      Wording{R"(^Could not convert: (\S+) = (.*)$)", "$1: expected a number, got \"$2\""},
+      Wording{R"(^(\S+): Value (.*) not in range (\S+) to (\S+)$)",
+              "$1: expected a number from $3 to $4, got \"$2\""},
+      Wording{R"(^(\S+): (.*) not in \{(.*)\}$)", "$1: expected one of $3, got \"$2\""},
+      Wording{R"(^\S+: (Directory|Path|File) does not exist: (.*)$)",
+              "cannot find $2. Check the path"},
+      Wording{R"(^The following arguments? (was|were) not expected: (.*)$)",
+              "unexpected argument: $2"},
+      Wording{R"(^(\S+) excludes (\S+)$)", "$1 cannot be used with $2. Remove one of them"},
+      Wording{R"(^(\S+) requires (\S+)$)", "$1 works only with $2. Add it"},
+      Wording{R"(^(\S+) is required$)", "$1 is missing"},
+  };
+  for (const Wording& wording : kWordings) {
+    const std::regex theirs(wording.theirs);
+    if (std::regex_match(message, theirs)) {
+      return std::regex_replace(message, theirs, wording.ours);
+    }
+  }
+  return message;
+}
 
 std::string usage_hint(const CommandInfo& program, const std::vector<std::string>& words) {
   const CommandInfo* command = &program;
@@ -44,6 +79,8 @@ std::string usage_hint(const CommandInfo& program, const std::vector<std::string
       }
       command = &*found;
       path += " " + word;
+    } else if (const std::string advice = advice_on_assignment(word); !advice.empty()) {
+      return fmt::format("`{}` has no {}: {}.", path, word, advice);
     } else if (word.starts_with("--")) {
       const std::string name = word.substr(0, word.find('='));
       const std::vector<std::string> flags = flags_of(*command);

@@ -13,4 +13,8 @@ namespace stoker {
 [[nodiscard]] std::string usage_hint(const CommandInfo& program,
                                      const std::vector<std::string>& words);
 
+// CLI11's message in our words: "--epochs: expected a number, got \"many\"". As it is where it is
+// none of those known here.
+[[nodiscard]] std::string plain_usage_text(const std::string& message);
+
 }  // namespace stoker

@@ -28,7 +28,22 @@ TEST(UsageHint, NamesTheFlagThatWasMeant) {
 TEST(UsageHint, ExplainsFlagsOfOtherPrograms) {
   EXPECT_EQ(usage_hint(program(), {"train", "--num-classes", "10"}),
             "`stoker train` has no --num-classes: the number of classes follows from the data; "
-            "not needed.");
+            "remove the flag.");
+  EXPECT_EQ(usage_hint(program(), {"train", "fliplr=0.5"}),
+            "`stoker train` has no fliplr=0.5: hflip(0.5) in --aa.");
+}
+
+TEST(UsageHint, PutsMessagesOfTheParserPlainly) {
+  EXPECT_EQ(plain_usage_text("Could not convert: --epochs = many"),
+            "--epochs: expected a number, got \"many\"");
+  EXPECT_EQ(plain_usage_text("--img-size: Value big not in range 0 to 16384"),
+            "--img-size: expected a number from 0 to 16384, got \"big\"");
+  EXPECT_EQ(plain_usage_text("--fail-on: errors not in {error,never}"),
+            "--fail-on: expected one of error,never, got \"errors\"");
+  EXPECT_EQ(plain_usage_text("folder: Directory does not exist: x y"),
+            "cannot find x y. Check the path");
+  EXPECT_EQ(plain_usage_text("--fold requires --folds"), "--fold works only with --folds. Add it");
+  EXPECT_EQ(plain_usage_text("something else"), "something else");
 }
 
 TEST(UsageHint, SaysNothingWhereAllWordsAreKnown) {

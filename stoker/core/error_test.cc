@@ -22,7 +22,7 @@ TEST(Error, SaysWhereWhatWasExpectedFoundAndWhatToDo) {
 
 TEST(Error, LeavesEmptyPartsOut) {
   EXPECT_STREQ(Error({.what = "no data"}).what(), "no data");
-  EXPECT_STREQ(Error({.what = "no data", .found = "nothing"}).what(), "no data: found nothing");
+  EXPECT_STREQ(Error({.what = "no data", .found = "nothing"}).what(), "no data: nothing");
 }
 
 TEST(Error, CausesFollowTheMessageInnermostLast) {
@@ -35,7 +35,7 @@ TEST(Error, CausesFollowTheMessageInnermostLast) {
   EXPECT_EQ(full_message(error.details()),
             "cannot resume. start anew\n"
             "  cause: the checkpoint is damaged: a.bin\n"
-            "    cause: cannot read file: b.bin: found I/O error\n"
+            "    cause: cannot read file: b.bin: I/O error\n"
             "  cause: the checkpoint is empty: c.bin");
   EXPECT_EQ(full_message({.what = "no data"}), "no data");
 }

@@ -1,10 +1,8 @@
 #include "stoker/core/setting.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <concepts>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -28,11 +26,6 @@ std::string option_name(const Setting& setting) {
   std::string name = setting.name;
   std::ranges::replace(name, '-', '_');
   return fmt::format("`{}`", name);
-}
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 template <typename T>

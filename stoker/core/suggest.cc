@@ -42,23 +42,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 std::string closest_name(std::string_view typed, std::span<const std::string> names) {
   constexpr std::size_t kShortestPart = 3;
   const std::string wanted = simplified(typed);
   // In a short word two typos leave nothing of it: "wd" is no misspelt "lr".
-  const std::size_t typos = wanted.size() < kShortestPart ? 0 : wanted.size() < 6 ? 1 : 2;
-  std::string closest;
+  const std::size_t typos = wanted.size() < 2 ? 0 : wanted.size() < 6 ? 1 : 2;
+  std::string closest, containing;
   std::size_t best = typos + 1;
   for (const std::string& name : names) {
     const std::string known = simplified(name);
-    const bool is_part = wanted.size() >= kShortestPart && known.find(wanted) != std::string::npos;
-    const std::size_t distance =
-        std::min(is_part ? typos : typos + 1, edit_distance(wanted, known));
+    if (containing.empty() && wanted.size() >= kShortestPart &&
+        known.find(wanted) != std::string::npos) {
+      containing = name;
+    }
+    const std::size_t distance = edit_distance(wanted, known);
     if (distance >= best) continue;
     best = distance;
     closest = name;
   }
-  return closest;
+  return closest.empty() ? containing : closest;
 }
 
 std::string did_you_mean(std::string_view typed, std::span<const std::string> names) {
@@ -68,7 +75,8 @@ std::string did_you_mean(std::string_view typed, std::span<const std::string> na
 
 std::size_t place_of_name(std::string_view typed, std::span<const std::string> names,
                           std::string_view thing) {
-  const auto found = std::ranges::find(names, typed);
+  const auto found = std::ranges::find_if(
+      names, [&](const std::string& name) { return same_ignoring_case(name, typed); });
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   throw OptionError({.what = fmt::format("unknown {}", thing),
                      .expected = fmt::format("one of {}", fmt::join(names, ", ")),

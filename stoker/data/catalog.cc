@@ -222,9 +222,9 @@ std::shared_ptr<const Source> open_known(const KnownData& known, Split split,
   const std::string meant = could_be_name ? did_you_mean(name_or_path, known_data_names()) : "";
   throw Error({.what = "cannot find data",
                .path = name_or_path,
-               .expected = fmt::format("one of the names {}, or a folder",
+               .expected = fmt::format("a path, or one of the names {}",
                                        fmt::join(known_data_names(), ", ")),
-               .found = "neither: the path does not exist",
+               .found = "neither",
                .hint = meant.empty() ? "Check the path." : meant});
 }
 

@@ -206,7 +206,7 @@ TEST_F(CatalogTest, RefusesAFileThatIsNoList) {
 TEST_F(CatalogTest, SaysThatAPathDoesNotExistAndWhichNamesItKnows) {
   const std::string text = message(path("nowhere/mnist"));
   EXPECT_THAT(text, HasSubstr("mnist, fashion-mnist"));
-  EXPECT_THAT(text, HasSubstr("the path does not exist"));
+  EXPECT_THAT(text, HasSubstr("a path, or one of the names"));
   EXPECT_THAT(text, Not(HasSubstr("Did you mean")));
 }
 

@@ -120,7 +120,7 @@ Launch from_flags(const LaunchFlags& flags, const Environment& environment) {
 
 void check(const Launch& launch) {
   if (launch.ranks < 1 || launch.rank >= launch.ranks) {
-    throw Error({.what = fmt::format("there is no such rank (from {})", launch.launcher),
+    throw Error({.what = fmt::format("the rank is out of range (from {})", launch.launcher),
                  .expected = fmt::format("0 to {}", launch.ranks - 1),
                  .found = fmt::format("{}", launch.rank)});
   }

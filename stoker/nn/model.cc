@@ -62,10 +62,10 @@ at::Tensor Model::class_activation(const at::Tensor& /*x*/, const at::Tensor& /*
 
 void Model::compute_in(Precision precision) {
   if (precision == Precision::kFloat32) return;
-  throw Error({.what = "this network computes in float32 alone",
-               .expected = "a network of convolutions for lower precision",
-               .found = architecture_,
-               .hint = "Leave `amp` out"});
+  throw OptionError({.what = "this network computes in float32 alone",
+                     .expected = "a network of convolutions for lower precision",
+                     .found = architecture_,
+                     .hint = "Remove `amp`"});
 }
 
 std::vector<NamedTensor> all_tensors(const Model& model) {

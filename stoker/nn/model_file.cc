@@ -126,10 +126,22 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
   return card;
 }
 
+namespace {
+
+std::unique_ptr<Model> make_model_of(const ModelCard& card) {
+  try {
+    return make_model(card.architecture, card.input, /*seed=*/0);
+  } catch (const OptionError& error) {
+    throw Error(error.details());  // the file names the network, no option does
+  }
+}
+
+}  // namespace
+
 LoadedModel load_model(const std::filesystem::path& path, bool allow_nonfinite) {
   const SafetensorsFile file(path);
   LoadedModel loaded{.model = nullptr, .card = read_card(file.metadata(), path.string())};
-  loaded.model = make_model(loaded.card.architecture, loaded.card.input, /*seed=*/0);
+  loaded.model = make_model_of(loaded.card);
   read_tensors(all_tensors(*loaded.model), file, path.string());
   if (!allow_nonfinite) require_finite(all_tensors(*loaded.model), path.string());
   return loaded;

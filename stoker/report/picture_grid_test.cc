@@ -121,8 +121,7 @@ TEST(PictureGrid, RefusesWrongInput) {
               HasSubstr("number of columns. Expected 1 or more, got 0"));
   EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.rows = -1}); }),
               HasSubstr("number of rows"));
-  EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.zoom = -1}); }),
-              HasSubstr("got -1"));
+  EXPECT_THAT(message_of([] { return picture_grid(batch(1), {.zoom = -1}); }), HasSubstr("got -1"));
 }
 
 TEST(PictureGrid, RefusesPagesThatAreTooLargeBeforeTakingMemory) {

@@ -31,9 +31,8 @@ const Recipe& find_recipe(const std::string& name) {
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> all = {
       {"plates",
-       "the course project to the letter: a frozen network whose last layer is trained with Adam, "
-       "batches of 8, the rate times 0.1 after 6 epochs and then every 7, batch norms in training "
-       "mode",
+       "the course project to the letter: all but the head frozen, Adam, batches of 8. The rate "
+       "falls by 0.1 after 6 epochs, then every 7. Batch norms are in training mode",
        kPlates + "decay-first-epochs: 6\n"
                  "freeze-norms: false\n"
                  "exact-decode: true\n"},

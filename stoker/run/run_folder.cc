@@ -76,7 +76,7 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
   make_folder(output);
   if (!name.empty()) {
     if (!make_new_folder(output / name)) {
-      fail("run already exists", output / name, "its folder",
+      fail("run already exists", output / name, "",
            fmt::format("Resume with `resume={}`, or choose another `experiment`",
                        (output / name).string()));
     }

@@ -14,8 +14,8 @@ namespace {
 
 [[noreturn]] void fail_for_memory(std::vector<ErrorDetails> causes = {}) {
   throw Error({.what = "out of memory",
-               .hint = "Use a smaller `batch_size` (with `grad_accum_steps` the result is the same "
-                       "size of step), smaller images or a smaller network",
+               .hint = "Use a smaller `batch_size`, with `grad_accum_steps` for the same step, or "
+                       "smaller images, or a smaller network",
                .causes = std::move(causes)});
 }
 

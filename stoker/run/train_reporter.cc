@@ -97,7 +97,7 @@ void TrainReporter::note_results(const EpochReport& report) {
   if (report.is_best) unwritten_->best = unwritten_->last;
   unwritten_->confusion = report.validation.confusion;
   unwritten_->title =
-      fmt::format("epoch {}: {:.2f} % right", report.epoch + 1, 100 * report.validation.top1);
+      fmt::format("epoch {}: top-1 {:.2f} %", report.epoch + 1, 100 * report.validation.top1);
 }
 
 void TrainReporter::write_results() {

@@ -174,7 +174,7 @@ class R27_PredictionsOfImagesWithoutLabels(Trained):
                              (["--json"], "--out FILE")):
             done = subprocess.run([STOKER, "predict", PLATES / "test" / self.images[0], "--weights", self.best, *flags],
                                   capture_output=True, text=True)
-            self.assertEqual(done.returncode, 1, flags)
+            self.assertEqual(done.returncode, 2, flags)
             self.assertIn(words, done.stderr)
 
 

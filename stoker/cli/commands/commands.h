@@ -14,6 +14,7 @@ void add_bench_kernels_command(const Command& bench);  // of `stoker bench`
 void add_doctor_command(const Command& parent, const LabelChecker& check_labels);
 void add_filter_command(const Command& parent);
 void add_info_command(const Command& parent);
+void add_log_command(const Command& parent);
 void add_man_command(const Command& parent, const std::string& version);
 void add_ops_command(const Command& parent);
 void add_plot_command(const Command& parent);

@@ -165,7 +165,7 @@ void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
   write_text(flags.list, list.text, "list");
   fmt::print("{}: {} to train on\n", flags.list, counted(list.pictures, "image", "images"));
   if (list.unnamable > 0) {
-    fmt::print("  {} left out: a tab or line break in a name; rename them\n", list.unnamable);
+    fmt::print("  {} omitted: a tab or line break in a name; rename them\n", list.unnamable);
   }
 }
 

@@ -130,8 +130,8 @@ void add_filter_command(const Command& parent) {
   command.add_option("image", flags->image, "a JPEG, PNG or WebP file").required();
   command.add_option("--sobel", flags->sobel,
                      "sqrt(Gx² + Gy²) of a filter and its transpose: " + filter_names() +
-                         "; or 1 to 4; or coefficients, \"1,2,1,2,1 x 1,0,-1\" (column x row) or "
-                         "\"1,0,-1; 2,0,-2; 1,0,-1\" (blur: the correlation alone)");
+                         ", 1 to 4, or coefficients. These are \"1,2,1 x 1,0,-1\" (column x row) "
+                         "or \"1,0,-1; 2,0,-2; 1,0,-1\". Of blur the correlation alone");
   command.add_option("--kernel", flags->kernel,
                      "the correlation with these coefficients, \"1 0 -1; 2 0 -2; 1 0 -1\"");
   command.add_flag("--all", flags->all, "the image and the documents' five filters side by side");

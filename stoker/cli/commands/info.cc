@@ -7,6 +7,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/core/error.h"
 #include "stoker/io/compare.h"
+#include "stoker/io/weights_file.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/weights_path.h"
 
@@ -19,7 +20,7 @@ struct InfoFlags {
   bool json = false;
 };
 
-std::uint64_t value_count(const SafetensorsFile& file) {
+std::uint64_t value_count(const WeightsFile& file) {
   std::uint64_t count = 0;
   for (const TensorView& tensor : file.tensors()) {
     count += tensor.bytes.size() / dtype_bytes(tensor.dtype);
@@ -27,7 +28,7 @@ std::uint64_t value_count(const SafetensorsFile& file) {
   return count;
 }
 
-void describe_json(const SafetensorsFile& file) {
+void describe_json(const WeightsFile& file) {
   nlohmann::ordered_json json = {{"values", value_count(file)}, {"metadata", file.metadata()}};
   json["tensors"] = nlohmann::ordered_json::array();
   for (const TensorView& tensor : file.tensors()) {
@@ -37,7 +38,7 @@ void describe_json(const SafetensorsFile& file) {
   fmt::print("{}\n", json_text(json));
 }
 
-void describe_text(const SafetensorsFile& file) {
+void describe_text(const WeightsFile& file) {
   constexpr std::size_t kLongest = 200;
   for (const auto& [key, value] : file.metadata()) {
     fmt::print("{:<22} {}{}\n", key, value.substr(0, kLongest),
@@ -80,9 +81,9 @@ void run(const InfoFlags& flags) {
     return;
   }
   if (flags.file.empty()) {
-    throw Error({.what = "nothing to look at", .expected = "a FILE, or --compare A B"});
+    throw OptionError({.what = "nothing to inspect", .expected = "a FILE, or --compare A B"});
   }
-  const SafetensorsFile file(weights_path(flags.file));
+  const WeightsFile file(weights_path(flags.file));
   if (flags.json) {
     describe_json(file);
   } else {
@@ -95,7 +96,8 @@ void run(const InfoFlags& flags) {
 void add_info_command(const Command& parent) {
   const Command command = parent.add_command("info", "Inspect or compare weights");
   auto flags = std::make_shared<InfoFlags>();
-  command.add_option("file", flags->file, "weights, a checkpoint or a run's folder");
+  command.add_option("file", flags->file,
+                     "weights (safetensors or .pth), a checkpoint or a run's folder");
   command
       .add_option("--compare", flags->compare,
                   "two files: the largest difference of a tensor's values, relative to its "

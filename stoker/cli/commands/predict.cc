@@ -200,8 +200,8 @@ void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const 
 
 void run(const PredictFlags& flags) {
   if (flags.json && flags.out == "-") {
-    throw Error({.what = "--json prints a summary where the rows would be",
-                 .hint = "Name a file for the rows: --out FILE."});
+    throw OptionError({.what = "--json prints a summary where the rows would be",
+                       .hint = "Name a file for the rows: --out FILE."});
   }
   flags.files.check({flags.out, flags.grid});
   const ModelAndData opened = open_model_and_data(flags.model);

@@ -290,7 +290,7 @@ TEST_F(Shards, OfOthersAreIndexedOnceAndThenKnown) {
   const fs::path cache = data_.path() / "cache";
   EXPECT_EQ(std::distance(fs::directory_iterator(cache), {}), 1);  // both names, one index
   EXPECT_THAT(message_of([&] { static_cast<void>(open(foreign / "x-{08..10}.tar")); }),
-              HasSubstr("no such shard"));
+              HasSubstr("cannot find the shard"));
 }
 
 // Nothing of a hostile archive is believed, and nothing is written but the index in the cache.

@@ -59,9 +59,9 @@ std::string warn_of_dark_images(const Source& source, const DecodeLimits& limits
   }
   if (2 * dark < looked_at) return "";
   return fmt::format(
-      "{} of {} images looked at are nearly black, such as {}: they have 16 bits a value and use "
-      "few of them, and only the high byte is read (the brightest value is {} of 255). Multiply "
-      "their values, by 16 where they have 12 bits (magick in.png -evaluate multiply 16 out.png); "
+      "{} of {} images examined are nearly black, such as {}: they have 16 bits a value and use "
+      "few of them. Only the high byte is read: the brightest value is {} of 255. Multiply their "
+      "values, by 16 if they have 12 bits: magick in.png -evaluate multiply 16 out.png. "
       "`stoker doctor` lists all of them.",
       dark, looked_at, example, brightest);
 }

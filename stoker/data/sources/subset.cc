@@ -14,9 +14,9 @@ constexpr std::uint32_t kChoiceEpoch = std::numeric_limits<std::uint32_t>::max()
 
 std::uint64_t checked(std::uint64_t samples, std::uint64_t available) {
   if (samples >= 1 && samples <= available) return samples;
-  throw Error({.what = "the data has fewer samples",
-               .expected = fmt::format("1 to {}", available),
-               .found = fmt::format("{}", samples)});
+  throw OptionError({.what = "the data has fewer samples",
+                     .expected = fmt::format("1 to {}", available),
+                     .found = fmt::format("{}", samples)});
 }
 
 }  // namespace

@@ -111,9 +111,8 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
       {{.name = "mlp",
         .usage = "mlp:SIZE,…,SIZE[:sigmoid|:relu[:softmax|:sigmoid]], e.g. mlp:784,128,10",
-        .summary = "perceptron; its first size is the values of an image (height x width x "
-                   "channels), its last the number of classes; then the activation of the hidden "
-                   "layers and that of the output"},
+        .summary = "perceptron. The first size is height x width x channels, the last the number "
+                   "of classes. Then the activations of hidden layers and output"},
        make_mlp},
       {{.name = "cnn",
         .usage = "cnn:small or cnn:CHANNELS,…,CHANNELS, e.g. cnn:16,32,64",

@@ -48,8 +48,8 @@ std::string ranks_section(const RunReport& run) {
     }
   }
   return "<section id=\"ranks\"><h2>Ranks</h2>\n<p class=\"hint\">Seconds until a rank had nothing "
-         "left to compute. Sums are those of gradients, as rank 0 saw them; what overlaps with the "
-         "computation is not waited for.</p>\n" +
+         "left to compute. Sums are those of gradients, as rank 0 saw them; those that overlap "
+         "with the computation cost no time.</p>\n" +
          table_html(table) + "</section>\n";
 }
 
