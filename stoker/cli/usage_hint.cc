@@ -79,8 +79,8 @@ std::string usage_hint(const CommandInfo& program, const std::vector<std::string
       }
       command = &*found;
       path += " " + word;
-    } else if (const std::string advice = advice_on_assignment(word); !advice.empty()) {
-      return fmt::format("`{}` has no {}: {}.", path, word, advice);
+    } else if (const std::string instead = advice_on_assignment(word); !instead.empty()) {
+      return fmt::format("`{}` has no {}: {}.", path, word, instead);
     } else if (word.starts_with("--")) {
       const std::string name = word.substr(0, word.find('='));
       const std::vector<std::string> flags = flags_of(*command);
