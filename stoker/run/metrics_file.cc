@@ -16,24 +16,24 @@ namespace {
 
 constexpr auto kInterval = std::chrono::seconds(5);
 
-struct Metric {
+struct Gauge {
   const char *name, *help;
 };
-constexpr std::array kMetrics = {
-    Metric{"stoker_accuracy", "Top-1 accuracy on the training samples of this epoch, 0 to 1"},
-    Metric{"stoker_data_wait_ratio", "Fraction of the epoch's time spent waiting for data"},
-    Metric{"stoker_epoch", "Current epoch, counted from 1"},
-    Metric{"stoker_epochs", "Number of epochs of the run"},
-    Metric{"stoker_gpu_memory_bytes", "Memory of the GPU that tensors occupy"},
-    Metric{"stoker_learning_rate", "Learning rate of the last step"},
-    Metric{"stoker_loss", "Mean loss on the training samples of this epoch"},
-    Metric{"stoker_samples_per_second", "Training samples per second in this epoch"},
-    Metric{"stoker_step", "Steps of the optimiser since the run began"},
-    Metric{"stoker_validation_accuracy", "Top-1 accuracy of the last validation, 0 to 1"},
-    Metric{"stoker_validation_loss", "Loss of the last validation"},
+constexpr std::array kGauges = {
+    Gauge{"stoker_accuracy", "Top-1 accuracy on the training samples of this epoch, 0 to 1"},
+    Gauge{"stoker_data_wait_ratio", "Fraction of the epoch's time spent waiting for data"},
+    Gauge{"stoker_epoch", "Current epoch, counted from 1"},
+    Gauge{"stoker_epochs", "Number of epochs of the run"},
+    Gauge{"stoker_gpu_memory_bytes", "Memory of the GPU that tensors occupy"},
+    Gauge{"stoker_learning_rate", "Learning rate of the last step"},
+    Gauge{"stoker_loss", "Mean loss on the training samples of this epoch"},
+    Gauge{"stoker_samples_per_second", "Training samples per second in this epoch"},
+    Gauge{"stoker_step", "Steps of the optimiser since the run began"},
+    Gauge{"stoker_validation_accuracy", "Top-1 accuracy of the last validation, 0 to 1"},
+    Gauge{"stoker_validation_loss", "Loss of the last validation"},
 };
 
-std::string label_text(const std::string& value) {
+std::string prometheus_label(const std::string& value) {
   std::string text;
   for (const char c : value) {
     if (c == '"' || c == '\\') text += '\\';
@@ -42,7 +42,7 @@ std::string label_text(const std::string& value) {
   return text;
 }
 
-std::string number_text(double value) {
+std::string prometheus_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   return fmt::format("{}", value);
@@ -96,11 +96,11 @@ void MetricsFile::note_device(const State& state) {
 
 void MetricsFile::write() {
   std::string text;
-  for (const Metric& metric : kMetrics) {
-    const auto value = values_.find(metric.name);
+  for (const Gauge& gauge : kGauges) {
+    const auto value = values_.find(gauge.name);
     if (value == values_.end()) continue;
-    text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n{0}{{run=\"{2}\"}} {3}\n", metric.name,
-                        metric.help, label_text(run_), number_text(value->second));
+    text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n{0}{{run=\"{2}\"}} {3}\n", gauge.name,
+                        gauge.help, prometheus_label(run_), prometheus_number(value->second));
   }
   write_whole_file(path_, text, "metrics");
 }
