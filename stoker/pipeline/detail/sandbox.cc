@@ -63,6 +63,7 @@ void offer_to_the_oom_killer() {
 // is all that fits into one of a thread), it needs neither. The two sizes are those that it would
 // adjust itself to after the first large images.
 void keep_allocator_from_files() {
+  if (STOKER_ASAN || STOKER_TSAN) return;  // their allocators have no such settings
   constexpr int kMmapThreshold = 32 << 20, kTrimThreshold = 64 << 20;
   if (mallopt(M_ARENA_MAX, 1) != 1 || mallopt(M_MMAP_THRESHOLD, kMmapThreshold) != 1 ||
       mallopt(M_TRIM_THRESHOLD, kTrimThreshold) != 1) {
