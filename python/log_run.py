@@ -98,7 +98,11 @@ def main():
     history = history_of(folder)
     name = folder.resolve().name
     send = send_to_mlflow if arguments.to == "mlflow" else send_like_wandb
-    send(tracker, arguments.project, name, settings_of(folder), history, test_of(folder))
+    try:
+        send(tracker, arguments.project, name, settings_of(folder), history, test_of(folder))
+    except Exception as error:  # pylint: disable=broad-exception-caught  # whatever the tracker raises
+        print(f"stoker: {arguments.to} failed: {error}", file=sys.stderr)
+        return 1
     print(f"sent {name} to {arguments.to}, project {arguments.project}: {len(history)} steps")
     return 0
 
