@@ -37,12 +37,13 @@ int columns_in(const std::string& line) {
 }  // namespace
 
 std::string bar_line(const std::string& label, double share, const std::string& text, int columns) {
-  // One column stays free: a line that fills the terminal would move on to the next.
-  const int room = columns - 1 - static_cast<int>(label.size()) - 2;
+  // A line that fills the terminal would move on to the next, and so would the "^C" of a user.
+  constexpr int kFree = 3;
+  const int room = columns - kFree - static_cast<int>(label.size()) - 2;
   const int width = std::min(kBarWidth, room - static_cast<int>(text.size()));
   if (width >= kLeastBarWidth) return fmt::format("{} {} {}", label, bar(share, width), text);
   const std::string plain = fmt::format("{}  {}", label, text);
-  return plain.substr(0, static_cast<std::size_t>(std::max(0, columns - 1)));
+  return plain.substr(0, static_cast<std::size_t>(std::max(0, columns - kFree)));
 }
 
 ProgressStyle progress_style(std::FILE* file) {
