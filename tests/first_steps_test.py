@@ -6,35 +6,16 @@ import json
 import os
 import pathlib
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import zlib
+
+from helpers import catches, png
 
 STOKER = os.environ["STOKER"]
 FEW = ["--train-samples", "1500", "--epochs", "1", "--no-report"]
-
-
-def png(path, width, height, value):
-    """A colour image: value(x, y) in each channel."""
-    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in [value(x, y)] * 3) for y in range(height))
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-def catches_sigint(process):
-    """Whether a process has a handler for it by now."""
-    for line in pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("SigCgt:"):
-            return bool(int(line.split()[1], 16) >> (signal.SIGINT - 1) & 1)
-    return False
 
 
 class FirstSteps(unittest.TestCase):
@@ -156,7 +137,7 @@ class FirstSteps(unittest.TestCase):
                       ["shard", "fashion-mnist", "--out", "stopped-shards", "--quality", "90"]):
             process = subprocess.Popen([STOKER, *words], cwd=self.path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             deadline = time.monotonic() + 60
-            while not catches_sigint(process.pid) and time.monotonic() < deadline:
+            while not catches(process.pid, signal.SIGINT) and time.monotonic() < deadline:
                 time.sleep(0.005)
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=60)[1]

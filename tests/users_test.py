@@ -8,16 +8,15 @@ Needs Fashion-MNIST (Debian's dataset-fashion-mnist).
 
 import os
 import pathlib
-import re
 import shlex
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import zlib
+
+from helpers import catches, png
 
 STOKER = os.environ["STOKER"]
 MOST_STUMBLES = 5
@@ -108,17 +107,6 @@ USERS = {
 }
 
 
-def png(path, width, height, value):
-    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in [value(x, y)] * 3) for y in range(height))
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
 def prepare(folder):
     png(folder / "shirt.png", 40, 60, lambda x, y: 200 if 8 < x < 32 else 0)
     lines = []
@@ -138,8 +126,7 @@ def stop_soon(process, which):
     number = {"TERM": signal.SIGTERM, "INT": signal.SIGINT}[which]
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-        if int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1:
+        if catches(process.pid, number):
             process.send_signal(number)
             return
         time.sleep(0.005)

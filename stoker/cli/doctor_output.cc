@@ -274,7 +274,7 @@ CleanList make_clean_list(const Diagnosis& diagnosis, const fs::path& list) {
     }
     if (!name.empty()) line += "\t" + name;
     result.text += line + "\n";
-    ++result.pictures;
+    ++result.images;
   }
   return result;
 }

@@ -83,7 +83,7 @@ TEST_F(DoctorOutputTest, ListLeavesOutNamesThatWouldBreakIt) {
   add("a/line\nbreak.png", 3);
   const CleanList list = make_clean_list(diagnosis(), folder_.path() / "clean.tsv");
   EXPECT_EQ(list.text, "a/1.png\ta\n");
-  EXPECT_EQ(list.pictures, 1U);
+  EXPECT_EQ(list.images, 1U);
   EXPECT_EQ(list.unnamable, 2U);
 }
 

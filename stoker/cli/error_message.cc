@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/cli/command.h"
 #include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
 
@@ -23,6 +24,10 @@ std::string error_message(const std::exception& error) {
       "internal error: {}\nThis is a defect of stoker {}. Please report it, with the command that "
       "you ran and this message.",
       error.what(), STOKER_VERSION);
+}
+
+int exit_code_of(const std::exception& error) {
+  return dynamic_cast<const OptionError*>(&error) != nullptr ? kUsageExitCode : 1;
 }
 
 }  // namespace stoker

@@ -11,4 +11,7 @@ namespace stoker {
 // version and a request to report it.
 [[nodiscard]] std::string error_message(const std::exception& error);
 
+// Of a program that ends with it: 2 for an option that cannot be used, else 1.
+[[nodiscard]] int exit_code_of(const std::exception& error);
+
 }  // namespace stoker

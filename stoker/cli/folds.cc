@@ -49,7 +49,7 @@ std::vector<SweepRun> runs_of(const fs::path& folder) {
   std::vector<SweepRun> runs;
   for (std::uint32_t fold = 0; fold < folds; ++fold) {
     runs.push_back(
-        {.name = fmt::format("fold-{}", fold),
+        {.name = fold_name(fold),
          .arguments = {fmt::format("--config={}", (folder / kFoldsSettingsFile).string()),
                        fmt::format("--folds={}", folds), fmt::format("--fold={}", fold)}});
   }

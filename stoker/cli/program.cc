@@ -141,12 +141,9 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
 int run_command_line(int argc, char** argv, const ProgramParts& parts) {
   try {
     return run_commands(argc, argv, parts);
-  } catch (const OptionError& error) {
-    print_error(error);
-    return kUsageExitCode;
   } catch (const std::exception& error) {
     print_error(error);
-    return 1;
+    return exit_code_of(error);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "stoker/cli/command.h"
-#include "stoker/cli/label_checker.h"
 #include "stoker/cli/shell_completion.h"
+#include "stoker/doctor/label_suspects.h"
 
 namespace stoker {
 

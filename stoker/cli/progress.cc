@@ -39,8 +39,8 @@ int columns_in(const std::string& line) {
 std::string bar_line(const std::string& label, double share, const std::string& text, int columns) {
   // A line that fills the terminal would move on to the next, and so would the "^C" of a user.
   constexpr int kFree = 3;
-  const int room = columns - kFree - static_cast<int>(label.size()) - 2;
-  const int width = std::min(kBarWidth, room - static_cast<int>(text.size()));
+  const int available = columns - kFree - static_cast<int>(label.size()) - 2;
+  const int width = std::min(kBarWidth, available - static_cast<int>(text.size()));
   if (width >= kLeastBarWidth) return fmt::format("{} {} {}", label, bar(share, width), text);
   const std::string plain = fmt::format("{}  {}", label, text);
   return plain.substr(0, static_cast<std::size_t>(std::max(0, columns - kFree)));

@@ -20,14 +20,6 @@ void add_trainer_commands(const stoker::Command& program) {
   stoker::add_settings_command(program);
 }
 
-stoker::LabelCheck check_labels(const stoker::LabelCheckRequest& request) {
-  stoker::LabelCheckOptions options;
-  options.limits = request.limits;
-  options.progress = request.progress;
-  options.compute.workers = request.workers;
-  return stoker::check_labels(request.folder, request.weights, options);
-}
-
 stoker::OfferedValues offered_values() {
   stoker::OfferedValues values;
   for (const stoker::ModelFamily& family : stoker::model_families()) {
@@ -43,7 +35,7 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_NAME, "stoker");  // for ps and killall: it is what the user started
   return stoker::run_command_line(argc, argv,
                                   {.add_commands = add_trainer_commands,
-                                   .check_labels = check_labels,
+                                   .check_labels = stoker::check_labels,
                                    .offered_values = offered_values(),
                                    .run = stoker::translate_torch_errors});
 }

@@ -15,25 +15,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class LabelChecker {
+class LabelRanking {
  public:
-  LabelChecker(const fs::path& folder, const LabelCheckOptions& options)
-      : folder_(folder), options_(options) {}
+  explicit LabelRanking(const LabelCheckRequest& request) : request_(request) {}
+
+  [[nodiscard]] ReadyModel load(const std::string& weights) const {
+    ComputeSettings compute;
+    compute.workers = request_.workers;
+    return make_ready(load_model(weights_path(weights)), compute);
+  }
 
   // `divided`: only the part of `split` that the model's run made of the training data.
-  void check(const fs::path& weights, Split split, bool divided) {
-    ReadyModel ready = make_ready(load_model(weights), options_.compute);
+  void check(const ReadyModel& ready, Split split, bool divided) {
     ModelCard card = ready.loaded.card;
     if (!divided) card.division.clear();
-    ModelData data = open_model_data(card, {.data = folder_.string(),
-                                            .weights = weights.string(),
+    ModelData data = open_model_data(card, {.data = request_.folder.string(),
+                                            .weights = request_.weights,
                                             .split = split,
-                                            .options = {.pictures = {.limits = options_.limits}}});
+                                            .options = {.pictures = {.limits = request_.limits}}});
     const Source& source = *data.part.source;
     if (source.class_names().empty()) return;  // nothing to doubt
-    check_class_names(card.class_names, source.class_names(), weights.string());
-    ready.options.policy = std::move(data.policy);
-    predict(*ready.loaded.model, data.part.source, ready.options,
+    check_class_names(card.class_names, source.class_names(), request_.weights);
+    EvaluateOptions options = ready.options;
+    options.policy = std::move(data.policy);
+    predict(*ready.loaded.model, data.part.source, options,
             [&](const Predictions& batch) { add(batch, source, card.class_names); });
   }
 
@@ -57,37 +62,39 @@ class LabelChecker {
       ++result_.images;
       if (best == label) continue;
       const fs::path path = source.sample_name(batch.indices[i]);
-      result_.suspects.push_back({.path = path.lexically_relative(folder_).generic_string(),
+      result_.suspects.push_back({.path = path.lexically_relative(request_.folder).generic_string(),
                                   .label = names[label],
                                   .predicted = names[best],
                                   .label_probability = probabilities[label],
                                   .predicted_probability = probabilities[best]});
     }
-    if (options_.progress) options_.progress(done_ += batch.indices.size() + batch.skipped.size());
+    if (request_.progress) request_.progress(done_ += batch.indices.size() + batch.skipped.size());
   }
 
-  const fs::path& folder_;
-  const LabelCheckOptions& options_;
+  const LabelCheckRequest& request_;
   std::uint64_t done_ = 0;
   LabelCheck result_;
 };
 
 }  // namespace
 
-LabelCheck check_labels(const fs::path& folder, const std::string& weights,
-                        const LabelCheckOptions& options) {
-  const std::vector<fs::path> folds = fold_folders(weights);
-  const DataParts parts = find_data_parts(folder.string());
-  LabelChecker checker(folder, options);
-  for (const fs::path& fold : folds) {
-    checker.check(weights_path(fold.string()), Split::kValidation, true);
+LabelCheck check_labels(const LabelCheckRequest& request) {
+  const std::vector<fs::path> folds = fold_folders(request.weights);
+  LabelRanking ranking(request);
+  const ReadyModel first = ranking.load(folds.empty() ? request.weights : folds.front().string());
+  if (folds.empty()) {
+    ranking.check(first, Split::kTrain, false);
+  } else {
+    ranking.check(first, Split::kValidation, true);
+    for (std::size_t fold = 1; fold < folds.size(); ++fold) {
+      ranking.check(ranking.load(folds[fold].string()), Split::kValidation, true);
+    }
   }
-  const fs::path first = weights_path(folds.empty() ? weights : folds.front().string());
-  if (folds.empty()) checker.check(first, Split::kTrain, false);
+  const DataParts parts = find_data_parts(request.folder.string());
   for (const Split split : {Split::kValidation, Split::kTest}) {
-    if (parts.has(split)) checker.check(first, split, false);
+    if (parts.has(split)) ranking.check(first, split, false);
   }
-  LabelCheck result = std::move(checker).result();
+  LabelCheck result = std::move(ranking).result();
   result.out_of_fold = !folds.empty();
   return result;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "stoker/cli/command.h"
-#include "stoker/cli/label_checker.h"
 #include "stoker/cli/shell_completion.h"
+#include "stoker/doctor/label_suspects.h"
 
 namespace stoker {
 

@@ -71,14 +71,14 @@ std::string verdict(const Diagnosis& diagnosis) {
                      counted(count_severity(diagnosis, Severity::kNote), "note", "notes"));
 }
 
-// "train: 720 pictures in 12 classes"
+// "train: 720 images in 12 classes"
 void print_parts(const Diagnosis& diagnosis) {
   for (std::size_t p = 0; p < diagnosis.parts.size(); ++p) {
-    const auto pictures = static_cast<std::size_t>(
+    const auto images = static_cast<std::size_t>(
         std::count_if(diagnosis.images.begin(), diagnosis.images.end(),
                       [p](const ExaminedImage& image) { return image.part == p; }));
     const std::size_t classes = diagnosis.parts[p].class_names.size();
-    fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(pictures, "image", "images"),
+    fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(images, "image", "images"),
                classes == 0 ? "without classes" : "in " + counted(classes, "class", "classes"));
   }
 }
@@ -163,7 +163,7 @@ void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
   if (flags.list.empty()) return;
   const CleanList list = make_clean_list(diagnosis, flags.list);
   write_text(flags.list, list.text, "list");
-  fmt::print("{}: {} to train on\n", flags.list, counted(list.pictures, "image", "images"));
+  fmt::print("{}: {} to train on\n", flags.list, counted(list.images, "image", "images"));
   if (list.unnamable > 0) {
     fmt::print("  {} omitted: a tab or line break in a name; rename them\n", list.unnamable);
   }

@@ -10,7 +10,6 @@
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/run_screen.h"
 #include "stoker/cli/setting_flags.h"
-#include "stoker/core/error.h"
 #include "stoker/run/run_folder.h"
 #include "stoker/run/torch_errors.h"
 #include "stoker/run/train_run.h"
@@ -22,7 +21,7 @@ namespace {
 [[noreturn]] void end_process(const std::string& rank, const std::exception& error) {
   fmt::print(stderr, "stoker: {}{}\n", rank.empty() ? "" : rank + ": ", error_message(error));
   std::fflush(nullptr);
-  std::_Exit(dynamic_cast<const OptionError*>(&error) != nullptr ? kUsageExitCode : 1);
+  std::_Exit(exit_code_of(error));
 }
 
 // Several folds, each as a process of its own. False where one run is meant.

@@ -42,7 +42,7 @@ std::optional<IndexedSample> parse_sample(std::string_view line) {
 // One sample as its members come by.
 struct Gathered {
   std::string key;
-  std::optional<TarMember> picture;
+  std::optional<TarMember> image;
   std::string class_text;
 };
 
@@ -70,16 +70,16 @@ class Scanner {
     const std::string key = member.name.substr(0, dot);
     if (!gathered_ || gathered_->key != key) {
       finish();
-      gathered_ = Gathered{.key = key, .picture = {}, .class_text = {}};
+      gathered_ = Gathered{.key = key, .image = {}, .class_text = {}};
     }
     take(member, detail::lower_case(member.name.substr(dot + 1)));
   }
 
   void take(const TarMember& member, const std::string& kind) {
     if (has_picture_extension("." + kind) && kind.find('.') == std::string::npos) {
-      if (gathered_->picture) refuse(member.name, "a second image");
+      if (gathered_->image) refuse(member.name, "a second image");
       if (member.size > std::numeric_limits<std::uint32_t>::max()) refuse(member.name, "4 GiB");
-      gathered_->picture = member;
+      gathered_->image = member;
     } else if (kind == "cls") {
       if (member.size > kMaxClassText) refuse(member.name, "a class of more than 256 bytes");
       gathered_->class_text = trimmed(content(member));
@@ -100,12 +100,12 @@ class Scanner {
 
   void finish() {
     if (!gathered_) return;
-    if (!gathered_->picture) refuse(gathered_->key, "a sample without an image");
-    const TarMember& picture = *gathered_->picture;
-    samples_.push_back({.sample = {.offset = picture.offset,
-                                   .length = static_cast<std::uint32_t>(picture.size),
-                                   .checksum = digest64(content(picture)),
-                                   .name = picture.name},
+    if (!gathered_->image) refuse(gathered_->key, "a sample without an image");
+    const TarMember& image = *gathered_->image;
+    samples_.push_back({.sample = {.offset = image.offset,
+                                   .length = static_cast<std::uint32_t>(image.size),
+                                   .checksum = digest64(content(image)),
+                                   .name = image.name},
                         .class_text = std::move(gathered_->class_text)});
     gathered_.reset();
   }

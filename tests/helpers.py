@@ -1,0 +1,24 @@
+"""What tests of the program share: images to write, and when a process is ready for a signal."""
+
+import pathlib
+import re
+import struct
+import zlib
+
+
+def png(path, width, height, value):
+    """A colour image: value(x, y) in each channel."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in [value(x, y)] * 3) for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def catches(process, number):
+    """Whether a process has a handler for this signal by now."""
+    status = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
