@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -19,7 +20,12 @@ FLAGS = ["train", "--data", "mnist", "--model", "mlp:784,32,10:relu", "--train-s
 def mpirun(count, *arguments, binding="none"):
     # As root, and with more ranks than CPUs, it wants to be told twice.
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", binding, "-n", count, STOKER, *arguments]
-    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment())
+    # Open MPI 4 fails where two jobs make their common folder at the same moment, or one removes it while another enters it.
+    folder = tempfile.TemporaryDirectory(prefix="ompi", ignore_cleanup_errors=True)
+    job = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           env={**clean_environment(), "OMPI_MCA_orte_tmpdir_base": folder.name})
+    job.folder = folder  # kept as long as the job
+    return job
 
 
 @needs_mnist
