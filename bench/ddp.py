@@ -28,14 +28,14 @@ dist.init_process_group("gloo")
 torch.manual_seed(dist.get_rank())
 model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
 model = DistributedDataParallel(model, gradient_as_bucket_view=True)
-pictures = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
+images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
 labels = torch.randint(1000, (batch,))
 optimiser = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, fused=True)
 seconds = []
 for step in range(-3, steps):
     start = time.perf_counter()
     optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(pictures), labels)
+    loss = torch.nn.functional.cross_entropy(model(images), labels)
     loss.backward()
     optimiser.step()
     if step >= 0:

@@ -48,7 +48,7 @@ class Steps {
                              .bucket_bytes =
                                  static_cast<std::size_t>(setting.bucket_megabytes * (1 << 20))}}) {
     at::manual_seed(group.rank());
-    pictures_ = at::randn({setting.batch, 3, 224, 224});
+    images_ = at::randn({setting.batch, 3, 224, 224});
     labels_ = at::randint(1000, {setting.batch}, at::kLong);
   }
 
@@ -62,7 +62,7 @@ class Steps {
                              forward_ = std::chrono::duration<double>(Clock::now() - start).count();
                              if (sums) sync_.begin_gradients();
                            }};
-    sync_.pass([&] { pass = state_.model->backward(pictures_, labels_, loss); });
+    sync_.pass([&] { pass = state_.model->backward(images_, labels_, loss); });
     EpochSums& own = sync_.sums();
     own.loss.add_(pass.loss, static_cast<double>(setting_.batch));
     own.samples += static_cast<std::uint64_t>(setting_.batch);
@@ -106,7 +106,7 @@ class Steps {
   Setting setting_;
   State state_;
   RankSync sync_;
-  at::Tensor pictures_, labels_;
+  at::Tensor images_, labels_;
   double forward_ = 0;  // seconds, of the step made last
 };
 

@@ -101,16 +101,16 @@ def compare(name, batches_of, places=True):
 def uneven(work, port):
     """A number of samples that four ranks cannot share evenly: is each seen once?"""
     import streaming
-    pictures = sorted(DATA.rglob("*.jpg"))[:-3]
-    listed = "".join(f"{path}\t{path.parent.name}\n" for path in pictures)
+    images = sorted(DATA.rglob("*.jpg"))[:-3]
+    listed = "".join(f"{path}\t{path.parent.name}\n" for path in images)
     (work / "list.tsv").write_text(listed)
     subprocess.run([STOKER, "shard", str(work / "list.tsv"), "--out", str(work / "odd"), "--shard-size", "1MB"], check=True, capture_output=True)
     with streaming.MDSWriter(out=str(work / "odd-mds"), columns={"jpg": "bytes", "id": "int"}, size_limit=1 << 20) as out:
-        for number, path in enumerate(pictures):
+        for number, path in enumerate(images):
             out.write({"jpg": path.read_bytes(), "id": number})
     for name, batches in (("stoker", our_batches(work / "odd", 4, 0)), ("streaming", streaming_batches(work / "odd-mds", 4, 0, "default", port))):
         seen = [index for batch in batches for index in batch]
-        print(f"{name}: {len(pictures)} samples on 4 ranks: {len(seen)} given, {len(set(seen))} different ones")
+        print(f"{name}: {len(images)} samples on 4 ranks: {len(seen)} given, {len(set(seen))} different ones")
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Feeding augmented 28x28 pictures: Stoker beside the Python peers, measured in one run.
+"""Feeding augmented 28x28 images: Stoker beside the Python peers, measured in one run.
 
 Checks first that all sides do the same kind of work, then measures them interleaved over rounds
 and prints the median, the spread and Stoker's ratio. See README.md beside this file.
@@ -15,7 +15,7 @@ from pathlib import Path
 # Before numpy is loaded: its BLAS would start threads, and the parent must have none to fork.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from peers import SMALL_PICTURES, check, compare, data  # noqa: E402
+from peers import SMALL_IMAGES, check, compare, data  # noqa: E402
 from peers.side import Context  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -23,10 +23,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    compare.add_flags(parser, SMALL_PICTURES, REPOSITORY, seconds=3, stoker_epochs=20)
+    compare.add_flags(parser, SMALL_IMAGES, REPOSITORY, seconds=3, stoker_epochs=20)
     add = parser.add_argument
     add("--data", default="fashion-mnist", help="fashion-mnist or mnist")
-    add("--stoker-picture-args", type=shlex.split, default=[], help="more flags for its picture")
+    add("--stoker-image-args", type=shlex.split, default=[], help="more flags for its images")
     return parser.parse_args()
 
 
@@ -38,7 +38,7 @@ def make_context(options):
         data_root=root,
         stoker=options.stoker,
         stoker_epochs=options.stoker_epochs,
-        stoker_picture_args=options.stoker_picture_args,
+        stoker_image_args=options.stoker_image_args,
     )
 
 
@@ -51,7 +51,7 @@ def different_digests(results):
 def run(options):
     about = {"data": options.data}
     context = make_context(options)
-    results, wrong = compare.compare(options, SMALL_PICTURES, context, check, about)
+    results, wrong = compare.compare(options, SMALL_IMAGES, context, check, about)
     return wrong + different_digests(results)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From nothing to the first batch of 100,000 small pictures: Stoker beside a torchvision DataLoader, 2 workers each.
+"""From nothing to the first batch of 100,000 small images: Stoker beside a torchvision DataLoader, 2 workers each.
 
 Interleaved rounds in one run; medians. Wall time is that of a whole process, and for Python also without its imports.
 Memory is the largest resident size of the process and of its workers, added up. The page cache is warm for all.
@@ -42,16 +42,16 @@ print(json.dumps({"inside": end - begin, "listing": listed - begin, "kilobytes":
 """
 
 
-def make_pictures(folder, count):
+def make_images(folder, count):
     """A hundred classes of small JPEGs, all different files."""
     from PIL import Image
     import numpy as np
     noise = np.random.default_rng(0)
     files = []
     for number in range(200):
-        picture = Image.fromarray(noise.integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8))
+        image = Image.fromarray(noise.integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8))
         path = folder / f"{number}.jpg"
-        picture.save(path, quality=85)
+        image.save(path, quality=85)
         files.append(path.read_bytes())
         path.unlink()
     for number in range(count):
@@ -113,9 +113,9 @@ def main():
     parser.add_argument("--json", type=Path, help="write all rounds there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="first_batch-") as scratch:
-        folder, cache = Path(scratch, "pictures"), Path(scratch, "cache")
+        folder, cache = Path(scratch, "images"), Path(scratch, "cache")
         folder.mkdir()
-        make_pictures(folder, options.count)
+        make_images(folder, options.count)
         time.sleep(3)  # a listing is kept once its folders have been at rest for two seconds
         one_round(options, folder, cache)  # warms the page cache
         rounds = [one_round(options, folder, cache) for _ in range(options.rounds)]

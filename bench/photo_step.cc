@@ -31,13 +31,13 @@ double seconds_of_step(const std::string& architecture, std::int64_t batch, Prec
   at::set_num_threads(
       split_threads(cpu_budget(), {.multiply_adds = model->multiply_adds() * batch}).compute);
   at::manual_seed(0);
-  const at::Tensor pictures = at::randn({batch, 3, 224, 224});
+  const at::Tensor images = at::randn({batch, 3, 224, 224});
   const at::Tensor labels = at::randint(1000, {batch}, at::kLong);
   Optimiser optimiser(model->stages(), {.kind = OptimiserKind::kMomentum});
   std::vector<double> seconds;
   for (int step = -kWarmUp; step < steps; ++step) {
     const auto start = std::chrono::steady_clock::now();
-    model->backward(pictures, labels, {});
+    model->backward(images, labels, {});
     optimiser.step(0.01);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (step >= 0) seconds.push_back(took.count());

@@ -23,7 +23,7 @@ import torch, torchvision
 name, batch, precision, steps = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 torch.manual_seed(0)
 model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
-pictures = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
+images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
 labels = torch.randint(1000, (batch,))
 optimiser = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 seconds = []
@@ -31,7 +31,7 @@ for step in range(-2, steps):
     start = time.perf_counter()
     optimiser.zero_grad()
     with torch.autocast("cpu", torch.bfloat16) if precision == "bfloat16" else contextlib.nullcontext():
-        loss = torch.nn.functional.cross_entropy(model(pictures), labels)
+        loss = torch.nn.functional.cross_entropy(model(images), labels)
     loss.backward()
     optimiser.step()
     if step >= 0:

@@ -69,7 +69,7 @@ else:
 @torch.no_grad()
 def kept(phase):
     model.eval()
-    return [(feature, label) for pictures, labels in loader(phase) for feature, label in zip(model(pictures), labels)]
+    return [(feature, label) for images, labels in loader(phase) for feature, label in zip(model(images), labels)]
 loss_of = torch.nn.CrossEntropyLoss()
 optimiser = torch.optim.Adam(head.parameters(), lr=1e-3)
 scheduler = torch.optim.lr_scheduler.StepLR(optimiser, step_size=7, gamma=0.1)
@@ -145,17 +145,17 @@ model.eval()
 same, most, count = 0, 0.0, 0
 with open(predictions, encoding="utf-8") as file, torch.inference_mode():
     for row in csv.DictReader(file):
-        picture = plain(torchvision.datasets.folder.default_loader(row["sample"]))
-        shares = model(picture[None]).softmax(1)[0].tolist()
+        image = plain(torchvision.datasets.folder.default_loader(row["sample"]))
+        shares = model(image[None]).softmax(1)[0].tolist()
         same += row["class"] == ("cleaned", "dirty")[shares[1] > shares[0]]
         most = max(most, abs(shares[0] - float(row["cleaned"])))
         count += 1
-print(json.dumps({"pictures": count, "same": same, "largest difference": most}))
+print(json.dumps({"images": count, "same": same, "largest difference": most}))
 """
 
 
 def agreement(options, folder):
-    """How many of the test pictures get the same class from both, with the weights of this run."""
+    """How many of the test images get the same class from both, with the weights of this run."""
     weights = Path(folder, "weights", "last.safetensors")
     out = Path(folder, "test.csv")
     output_of([str(options.stoker), "predict", str(options.plates / "test"), "--weights", str(weights), "--out", str(out), "--force"])

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 STOKER = os.environ.get("STOKER", str(ROOT / "build" / "release" / "stoker"))
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or ROOT.parent / "shared" / "data") / "flowers12" / "train"
-TIMES = 4  # 720 pictures would be over before every side is warm
+TIMES = 4  # 720 images would be over before every side is warm
 AUGMENT = "random_resized_crop(224),hflip(0.5)"
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -108,7 +108,7 @@ def write_streaming(folder):
 
 
 def write_folder(folder):
-    """The pictures TIMES times, as links."""
+    """The images TIMES times, as links."""
     for path in DATA.rglob("*.jpg"):
         for number in range(TIMES):
             link = folder / path.parent.name / f"{number}-{path.name}"

@@ -2,7 +2,7 @@
 """An epoch of augmented Fashion-MNIST training: Stoker beside Python PyTorch with a torchvision DataLoader.
 
 Both train the same two networks with the same batches of 64 and the same optimiser. Python gets its best number of
-loader workers and of torch threads, its better picture type and memory format, found in a short search before; Stoker
+loader workers and of torch threads, its better image type and memory format, found in a short search before; Stoker
 has its defaults. A third side is the limit: LibTorch on batches that lie in memory already (bench/train_limit). All
 sides are measured in turn, each round in another order; ratios are those of medians.
 

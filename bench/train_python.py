@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, Subset
 
 from peers.data import IMAGES, find_root, read_images
-from peers.torchvision_loader import Pictures
+from peers.torchvision_loader import Images
 
 BATCH = 64
 WARM_UP = 20  # batches
@@ -22,14 +22,14 @@ WARM_UP = 20  # batches
 class Labelled(Dataset):
     def __init__(self, kind):
         root = find_root("fashion-mnist", pathlib.Path(__file__).resolve().parent.parent)
-        self.pictures = Pictures(read_images(root / "fashion-mnist" / IMAGES), kind)
+        self.images = Images(read_images(root / "fashion-mnist" / IMAGES), kind)
         self.labels = torch.arange(60_000) % 10  # what the labels are does not change the time
 
     def __len__(self):
         return 60_000
 
     def __getitem__(self, index):
-        return self.pictures[index], self.labels[index]
+        return self.images[index], self.labels[index]
 
 
 def perceptron():

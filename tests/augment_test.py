@@ -3,7 +3,7 @@
 
 Run by ctest with the path of the test program as AUGMENT_CAT. Needs `pip install pillow==13.0.0 numpy`;
 without them it says so and ends with 77, ctest's "skipped" here. Photographs come from
-$STOKER_TEST_DATA/photos; where there are none, pictures made by arithmetic take their place.
+$STOKER_TEST_DATA/photos; where there are none, images made by arithmetic take their place.
 """
 
 import os
@@ -25,7 +25,7 @@ PHOTOS = pathlib.Path(os.environ.get("STOKER_TEST_DATA", SOURCE.parent / "shared
 FACTORS = (0, 0.1, 0.27, 0.73, 1, 1.3, 1.9, 3.5)
 
 
-def made_pictures():
+def made_images():
     random = np.random.default_rng(11)
     noise = random.integers(0, 256, (67, 91, 3), dtype=np.uint8)
     y, x = np.mgrid[0:120, 0:160]
@@ -40,7 +40,7 @@ def photographs(count=6):
     return [Image.open(path).convert("RGB") for path in paths[:: max(1, len(paths) // count)][:count]]
 
 
-RGB = made_pictures() + photographs()
+RGB = made_images() + photographs()
 GREY = [image.convert("L") for image in RGB]
 
 
@@ -55,11 +55,11 @@ def ours(image, *words, seed=0):
 class Equal(unittest.TestCase):
     """Every byte."""
 
-    def compare(self, policy, theirs, pictures=None):
-        for number, image in enumerate(pictures or RGB + GREY):
+    def compare(self, policy, theirs, images=None):
+        for number, image in enumerate(images or RGB + GREY):
             expected = np.asarray(theirs(image)).astype(int)
             found = np.asarray(ours(image, policy)).astype(int)
-            self.assertEqual(np.abs(found - expected).max(), 0, f"{policy} on picture {number} ({image.mode})")
+            self.assertEqual(np.abs(found - expected).max(), 0, f"{policy} on image {number} ({image.mode})")
 
     def test_flips(self):
         self.compare("hflip(1)", lambda i: i.transpose(Image.Transpose.FLIP_LEFT_RIGHT))
@@ -124,20 +124,20 @@ class Close(unittest.TestCase):
     the border Pillow repeats the outermost pixel for half a pixel where ours fades to black. So: at most 2 levels in
     the inner part (1 is what photographs show) and 1 on average."""
 
-    def compare(self, words, theirs, pictures=None):
-        for number, image in enumerate(pictures or RGB[1:2] + photographs(3) + GREY[4:6]):
+    def compare(self, words, theirs, images=None):
+        for number, image in enumerate(images or RGB[1:2] + photographs(3) + GREY[4:6]):
             if min(image.size) < 20:
                 continue
             expected, found = np.asarray(theirs(image)).astype(int), np.asarray(ours(image, *words)).astype(int)
             inner = self.inner(image, theirs)
             self.assertGreater(inner.mean(), 0.2, "too little left to compare")
             differences = np.abs(found - expected)[inner]
-            self.assertLessEqual(differences.max(), 2, f"{words} on picture {number} ({image.mode})")
-            self.assertLessEqual(differences.mean(), 1, f"{words} on picture {number} ({image.mode})")
+            self.assertLessEqual(differences.max(), 2, f"{words} on image {number} ({image.mode})")
+            self.assertLessEqual(differences.mean(), 1, f"{words} on image {number} ({image.mode})")
 
     @staticmethod
     def inner(image, theirs):
-        """Where a white picture with a black frame of two pixels stays white."""
+        """Where a white image with a black frame of two pixels stays white."""
         frame = Image.new("L", image.size, 0)
         frame.paste(255, (2, 2, image.width - 2, image.height - 2))
         return np.asarray(theirs(frame)) == 255

@@ -178,7 +178,7 @@ class Photographs(unittest.TestCase):
             digests = {name: self.digest(policy, "--simd", name) for name in names}
             self.assertEqual(len(set(digests.values())), 1, digests)
 
-    def test_pictures_need_a_size(self):
+    def test_images_need_a_size(self):
         done = run("bench", "feed", "--data", str(PHOTOS))
         self.assertEqual(done.returncode, 1)
         self.assertIn("--aa imagenet-train", done.stderr)
@@ -226,7 +226,7 @@ class Split(unittest.TestCase):
             for line in (r"cleaned +16 +4", r"dirty +16 +4", r"all +32 +8"):
                 self.assertRegex(printed, line)
 
-    def test_links_and_copies_are_folders_with_the_same_pictures(self):
+    def test_links_and_copies_are_folders_with_the_same_images(self):
         for kind, is_link in (("links", True), ("copies", False)):
             self.split("--as", kind)
             for side, classes in zip(("train", "val"), self.expected()):
@@ -340,7 +340,7 @@ class Filter(unittest.TestCase):
     def test_a_gpu_gives_the_same_image(self):
         """The simulator stands in for the GPU: same kernels, same choice between them, same interface."""
         small = self.out.with_name("small.png")
-        small.write_bytes((SOURCE / "docs" / "pictures" / "cat.png").read_bytes())
+        small.write_bytes((SOURCE / "docs" / "images" / "cat.png").read_bytes())
         for arguments in (["--sobel", "f3"], ["--kernel", "1 1 1; 1 0 1; 1 1 1"]):
             images = []
             for device, env in (("cpu", {}), ("cuda", {"STOKER_GPU_LIBRARY": os.environ["STOKER_SIMULATED_GPU"]})):

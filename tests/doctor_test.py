@@ -219,7 +219,7 @@ def plant_class_mistakes(folder):
 
 
 class Page(html.parser.HTMLParser):
-    """What is in the page: elements, pictures, text."""
+    """What is in the page: elements, images, text."""
 
     def __init__(self, text):
         super().__init__()
@@ -355,7 +355,7 @@ class Planted(WithPhotos):
         self.assertEqual(report["summary"]["error"], 0)
         self.assertNotIn("duplicate", report["counts"])
 
-    def test_mirrored_pictures_are_found_when_asked(self):
+    def test_mirrored_images_are_found_when_asked(self):
         photo = self.folder.photo()
         names = "train/bird/left.png", "train/bird/right.jpg"
         self.folder.save(names[0], photo)

@@ -82,7 +82,7 @@ def part(pixels, region):
 
 
 def jpeg_variants(photo):
-    """The ways in which a JPEG encoder stores a picture: (mode, save's arguments)."""
+    """The ways in which a JPEG encoder stores an image: (mode, save's arguments)."""
     for mode in ("RGB", "L", "CMYK"):
         for progressive in (False, True):
             for subsampling in (0, 1, 2) if mode == "RGB" else (0,):
@@ -120,10 +120,10 @@ class BesidePillow(unittest.TestCase):
         self.addCleanup(self.cat.close)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.file = pathlib.Path(folder.name, "picture")
+        self.file = pathlib.Path(folder.name, "image")
         self.rng = random.Random(11)
         self.compared = 0
-        self.addCleanup(lambda: print(f"{self.id()}: {self.compared} pictures or regions compared; Pillow "
+        self.addCleanup(lambda: print(f"{self.id()}: {self.compared} images or regions compared; Pillow "
                                       f"{Image.__version__}, libjpeg-turbo {features.version('libjpeg_turbo')}, "
                                       f"libwebp {features.version('webp')}"))
 
@@ -220,7 +220,7 @@ def psnr(found, expected):
 class ScaledDecode(BesidePillow):
     """Decoding at 1/2, 1/4, 1/8 and resizing, beside decoding all and resizing; both with antialiasing."""
 
-    FILES, FLOOR = 60, 30.0  # decibels, for each picture
+    FILES, FLOOR = 60, 30.0  # decibels, for each image
 
     def enlarged(self, path, target):
         """Photographs of a camera's size: the JPEG's own detail must be finer than what remains."""
@@ -252,7 +252,7 @@ class ScaledDecode(BesidePillow):
         width, height = (self.rng.randint(least, min(side, least * 3 // 2)) for side in (shape[1], shape[0]))
         return self.rng.randint(0, shape[1] - width), self.rng.randint(0, shape[0] - height), width, height
 
-    def test_a_region_is_cut_from_the_scaled_picture(self):
+    def test_a_region_is_cut_from_the_scaled_image(self):
         """Also where EXIF turns it: the box says where the region lies, in every orientation."""
         for orientation in range(1, 9):
             photo = self.photo()
@@ -275,11 +275,11 @@ class HostileFiles(BesidePillow):
 
     # Pillow decodes them, we refuse. Each is damage, or a cut, that Pillow does not look for, but for the last.
     STRICTER = {
-        "bad Huffman code": 4,  # a warning of libjpeg; the rest of the picture is grey or shifted
+        "bad Huffman code": 4,  # a warning of libjpeg; the rest of the image is grey or shifted
         "bad arithmetic code": 1,  # likewise
         "premature end of data segment": 4,  # likewise
         "Inconsistent progression sequence": 1,  # likewise; a scan refines what no scan has begun
-        "no end-of-image marker": 6,  # the picture may be whole, or end in grey
+        "no end-of-image marker": 6,  # the image may be whole, or end in grey
         "before the last chunk: it is cut short": 10,  # PNG that ends before IEND, or inside IDAT
         "IDAT: CRC error": 1,  # Pillow does not check the sum of the pixels' chunks
         "SOF type 0xc3": 3,  # lossless JPEG needs libjpeg-turbo 3; Debian 12 has 2.1.5

@@ -26,7 +26,7 @@ SEED = 20260401
 TYPES = {"f32": (np.float32, np.float32), "f64": (np.float64, np.float64), "i32": (np.int32, np.int32),
          "u8i32": (np.uint8, np.int32), "u8f32": (np.uint8, np.float32), "u8": (np.uint8, np.uint8),
          "i64": (np.int64, np.int64)}
-PICTURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "pictures"
+IMAGES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "images"
 # R17: the documents' four, by number.
 FILTERS = {1: np.outer([1, 2, 1], [1, 0, -1]), 2: np.outer([3, 10, 3], [1, 0, -1]), 3: np.outer([1, 2, 1, 2, 1], [1, 0, -1]),
            4: np.outer([1, 2, 1, 2, 1], [1, 0, 0, 0, -1])}
@@ -193,7 +193,7 @@ class Photograph(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.out = pathlib.Path(folder.name, "out.png")
 
-    def filtered(self, *arguments, photo=PICTURES / "cat.png"):
+    def filtered(self, *arguments, photo=IMAGES / "cat.png"):
         done = subprocess.run([os.environ["STOKER"], "filter", str(photo), *arguments, "--device", "cpu", "--out", str(self.out), "--force"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -202,7 +202,7 @@ class Photograph(unittest.TestCase):
 
     @staticmethod
     def brightness(values, weights, edges):
-        """The image of a filter's values, with the same roundings as filter_picture.h: f32, one after the other."""
+        """The image of a filter's values, with the same roundings as filter_image.h: f32, one after the other."""
         scale = np.float32(4 if edges else 1) / np.float32(weights[weights > 0].sum())
         return np.minimum(np.float32(255), np.abs(values) * scale + np.float32(0.5)).astype(np.uint8)
 
@@ -218,9 +218,9 @@ class Photograph(unittest.TestCase):
         np.testing.assert_array_equal(self.filtered("--sobel", "blur", photo=photo), self.brightness(convolved(grey, weights), weights, False))
 
     def test_all_five_equal_scipys(self):
-        with Image.open(PICTURES / "cat.png") as photo:
+        with Image.open(IMAGES / "cat.png") as photo:
             np.testing.assert_array_equal(self.filtered("--kernel", "1"), np.array(photo))
-        self.expect_scipys(PICTURES / "cat.png")
+        self.expect_scipys(IMAGES / "cat.png")
 
     def test_all_five_equal_scipys_of_a_colour_photograph(self):
         photo = pathlib.Path(os.environ.get("STOKER_TEST_DATA", "."), "photos", "n02002724_black_stork.JPEG")
@@ -230,8 +230,8 @@ class Photograph(unittest.TestCase):
 
     def test_the_sheet_in_the_documents_is_what_the_program_draws(self):
         self.filtered("--all")
-        self.assertEqual(self.out.read_bytes(), (PICTURES / "filters.png").read_bytes(),
-                         "make it anew: stoker filter docs/pictures/cat.png --all --out docs/pictures/filters.png")
+        self.assertEqual(self.out.read_bytes(), (IMAGES / "filters.png").read_bytes(),
+                         "make it anew: stoker filter docs/images/cat.png --all --out docs/images/filters.png")
 
 
 if __name__ == "__main__":

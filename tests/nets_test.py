@@ -65,7 +65,7 @@ def part(tensors, prefix):
     return {name[len(prefix):]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def pictures(samples=4, height=64, width=96):
+def images(samples=4, height=64, width=96):
     """The same as in stoker/nn/networks/torchvision_test.cc."""
     h = (np.arange(samples * 3 * height * width, dtype=np.uint64) * 2654435761) & 0xFFFFFFFF
     h = ((h ^ (h >> np.uint64(15))) * 2246822519) & 0xFFFFFFFF
@@ -136,7 +136,7 @@ def described(tensors):
 
 def golden_of(name):
     """What torchvision makes of our weights, in double precision."""
-    x = pictures()
+    x = images()
     weights = part(ours(name, x, labels_for(x)), "model.")
     lines = described(torchvision.models.get_model(name, weights=None, num_classes=CLASSES).state_dict())
     model = theirs(name, weights).double()
@@ -173,7 +173,7 @@ class Case(unittest.TestCase):
 
 class Names(Case):
     def test_tensors_have_torchvisions_names_types_and_shapes(self):
-        x = pictures(2, 32, 32)
+        x = images(2, 32, 32)
         for name in NETWORKS:
             for classes in (10, 1000):
                 model = part(ours(name, x, labels_for(x), classes=classes), "model.")
@@ -184,7 +184,7 @@ class Names(Case):
 class Logits(Case):
     def test_of_random_weights(self):
         for height, width in ((32, 32), (64, 96), (97, 65)):
-            x = pictures(3, height, width)
+            x = images(3, height, width)
             for name in NETWORKS:
                 found = ours(name, x, labels_for(x))
                 model = theirs(name, part(found, "model.")).eval()
@@ -195,7 +195,7 @@ class Logits(Case):
     def test_of_moved_statistics(self):
         """After a pass of training the running statistics are no longer 0 and 1. Here rounding grows: the two orders of
         memory of torchvision's own ResNet-101 are 1.6e-5 apart. So both use the same one."""
-        x = pictures()
+        x = images()
         for name in NETWORKS:
             first = ours(name, x, labels_for(x))
             weights = {**part(first, "model."), **part(first, "after.")}
@@ -210,7 +210,7 @@ class Training(Case):
     """In the same order of memory both call the same kernels."""
 
     def compare(self, name, frozen_stages):
-        x = pictures()
+        x = images()
         found = ours(name, x, labels_for(x), frozen=frozen_stages)
         model = theirs(name, part(found, "model.")).to(memory_format=torch.channels_last)
         frozen = tuple(prefix for _, prefixes in stages(name)[:frozen_stages] for prefix in prefixes)

@@ -268,7 +268,7 @@ def correlated(image, weights, dtype):
     return np.einsum("yxij,ij->yx", windows, weights)
 
 
-def picture_arguments(device, image, out_dtype, skipped):
+def image_arguments(device, image, out_dtype, skipped):
     rows, columns = image.shape
     out = device.upload(np.full(image.shape, 77, out_dtype))
     return out, [pointer(out), pointer(device.upload(image, skipped)), struct.pack("<iiqq", rows, columns, columns, columns)]
@@ -285,7 +285,7 @@ def run_correlation(letters, way, image_shape, kernel_shape, omit="", check_race
     image = whole_numbers(rng, image_shape, source)
     weights = whole_numbers(rng, kernel_shape, dtype, -9, 9)
     device = Device()
-    out, arguments = picture_arguments(device, image, dtype, skipped)
+    out, arguments = image_arguments(device, image, dtype, skipped)
     shape = struct.pack("<ii", *kernel_shape)
     reach = max(kernel_shape) // 2
     square = kernel_shape[0] if way == "tiled" and dtype == np.float32 and kernel_shape[0] == kernel_shape[1] <= 7 else 0
@@ -344,7 +344,7 @@ def run_sobel(letters, tiled, image_shape, filter_shape, omit="", check_races=Tr
     image = whole_numbers(rng, image_shape, source)
     weights = whole_numbers(rng, filter_shape, dtype, -9, 9) if weights is None else np.ascontiguousarray(weights, dtype)
     device = Device()
-    out, arguments = picture_arguments(device, image, dtype, 0)
+    out, arguments = image_arguments(device, image, dtype, 0)
     shape = struct.pack("<ii", *filter_shape)
     square = filter_shape[0] if filter_shape[0] == filter_shape[1] and filter_shape[0] in (3, 5) else 0
     bucket = square // 2 if square else 3
@@ -393,7 +393,7 @@ def barriers():
 
 
 def bounds():
-    """A kernel that is told of a picture larger than its memory is stopped."""
+    """A kernel that is told of an image larger than its memory is stopped."""
     real = Device.upload
 
     def short(self, values, skipped=0):

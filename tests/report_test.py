@@ -121,12 +121,12 @@ class Report(Case):
         self.assertEqual(page.sections(), ["results", "against", "curves", "runs", "settings"])
         self.assertIn("They differ in: <b>lr</b>", page.text)
 
-    def test_markdown_has_its_pictures_beside_it(self):
+    def test_markdown_has_its_images_beside_it(self):
         must("report", self.a, "--format", "md", "--out", self.output / "m.md")
         text = (self.output / "m.md").read_text(encoding="utf-8")
-        pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
-        self.assertEqual(pictures, ["m_loss.png", "m_top1.png", "m_confusion.png"])
-        for name in pictures:
+        images = re.findall(r"!\[.*?\]\((.*?)\)", text)
+        self.assertEqual(images, ["m_loss.png", "m_top1.png", "m_confusion.png"])
+        for name in images:
             self.assertEqual((self.output / name).read_bytes()[:4], b"\x89PNG")
 
     def test_timing_adds_up(self):

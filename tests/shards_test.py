@@ -264,9 +264,9 @@ class WebDataset(Case):
         import webdataset
         folder = WORK / "theirs"
         folder.mkdir()
-        pictures = sorted((FLOWERS / "test").rglob("*.jpg"))[:60]
+        images = sorted((FLOWERS / "test").rglob("*.jpg"))[:60]
         with webdataset.ShardWriter(str(folder / "wds-%04d.tar"), maxcount=17, verbose=0) as writer:
-            for number, path in enumerate(pictures):
+            for number, path in enumerate(images):
                 writer.write({"__key__": f"{number:06d}", "jpg": path.read_bytes(), "cls": number % 5})
         first = feed(folder / "wds-{0000..0003}.tar", "--digest-from", "0:0", "-j", 1)
         self.assertEqual(first["samples"], 60)

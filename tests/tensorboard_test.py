@@ -70,13 +70,13 @@ class Events(Case):
         for tag, column in (("step/loss", "loss"), ("step/top1", "top1"), ("step/lr", "lr")):
             self.check_scalar(tag, steps, [float(row[column]) for row in rows])
 
-    def test_pictures_can_be_decoded(self):
-        pictures = self.events.Images("confusion_matrix")
-        self.assertEqual([picture.step for picture in pictures], [50, 100, 150])
-        for picture in pictures:
-            image = Image.open(io.BytesIO(picture.encoded_image_string))
+    def test_images_can_be_decoded(self):
+        events = self.events.Images("confusion_matrix")
+        self.assertEqual([event.step for event in events], [50, 100, 150])
+        for event in events:
+            image = Image.open(io.BytesIO(event.encoded_image_string))
             image.load()
-            self.assertEqual(image.size, (picture.width, picture.height))
+            self.assertEqual(image.size, (event.width, event.height))
 
     def test_histograms_count_every_weight(self):
         tags = self.events.Tags()["histograms"]

@@ -334,7 +334,7 @@ PLATES = pathlib.Path(os.environ["STOKER_TEST_DATA"], "plates")
 
 @unittest.skipUnless((PLATES / "train").is_dir(), f"needs the plates in {PLATES}: set STOKER_TEST_DATA")
 class Photographs(Case):
-    """Folders and lists of pictures, and pictures that cannot be read."""
+    """Folders and lists of images, and images that cannot be read."""
 
     @classmethod
     def setUpClass(cls):
@@ -353,12 +353,12 @@ class Photographs(Case):
         args = (self.output / "plates" / "args.yaml").read_text(encoding="utf-8")
         self.assertIn("mean: [0.485, 0.456, 0.406]", args)
         best = self.output / "plates" / "weights" / "best.safetensors"
-        # Without classes, for prediction: the folder of the competition, and one picture.
+        # Without classes, for prediction: the folder of the competition, and one image.
         table = must("predict", PLATES / "test", "--weights", best).stdout.splitlines()
         self.assertEqual(table[0], "sample,class,probability,cleaned,dirty,error")
         self.assertEqual(len(table), 745)
-        picture = sorted((PLATES / "test").iterdir())[7]
-        self.assertEqual(must("predict", picture, "--weights", best).stdout.splitlines()[1], table[8])
+        image = sorted((PLATES / "test").iterdir())[7]
+        self.assertEqual(must("predict", image, "--weights", best).stdout.splitlines()[1], table[8])
         self.assertIn("samples    8", must("eval", self.lists, "--weights", best).stdout)
         refused = run("eval", PLATES / "test", "--weights", best)
         self.assertEqual(refused.returncode, 1)
@@ -409,7 +409,7 @@ class Photographs(Case):
         self.assertTrue((self.output / "grid.png").read_bytes().startswith(b"\x89PNG"))
 
     def damaged(self, name, count):
-        """A copy of the plates in which some pictures end early."""
+        """A copy of the plates in which some images end early."""
         folder = self.output / name
         shutil.copytree(PLATES / "train", folder)
         bad = sorted(folder.glob("dirty/*.jpg"))[3:3 + count]
@@ -468,13 +468,13 @@ class Photographs(Case):
         self.assertEqual(nothing.returncode, 1)
         self.assertIn("none of the images could be read", nothing.stderr)
 
-    def test_a_broken_picture_stops_the_run_with_its_name(self):
+    def test_a_broken_image_stops_the_run_with_its_name(self):
         folder, bad = self.damaged("broken", 1)
         done = self.train("stops", "--val-data", PLATES / "train", data=folder, runner=run)
         self.assertEqual(done.returncode, 1)
         self.assertIn(str(bad[0]), done.stderr)
 
-    def test_broken_pictures_are_replaced_and_listed(self):
+    def test_broken_images_are_replaced_and_listed(self):
         folder, bad = self.damaged("skipped", 3)
         extra = ["--val-data", PLATES / "train", "--on-error", "skip"]
         for name, more in (("threads", ["-j", "3"]), ("processes", ["--isolate"])):

@@ -7,7 +7,7 @@ instead of ending the run.
 import importlib
 
 # bench/feed_mnist.py. Letters are those of the issue; a letter may stand for several variants.
-SMALL_PICTURES = {
+SMALL_IMAGES = {
     "s": "stoker",
     "a": "python_pool",
     "b": "torchvision_loader",

@@ -1,4 +1,4 @@
-"""The course of a comparison: load the sides, look at their pictures, measure, print."""
+"""The course of a comparison: load the sides, look at their images, measure, print."""
 
 import argparse
 import json
@@ -43,8 +43,8 @@ def add_flags(parser, modules, repository, seconds, stoker_epochs):
     add("--stoker", type=Path, default=repository / "build/release/stoker", help="the program")
     epochs = f"epochs of a run of Stoker ({stoker_epochs})"
     add("--stoker-epochs", type=positive, default=stoker_epochs, help=epochs)
-    picture = repository / f"build/bench/{Path(sys.argv[0]).stem}.png"
-    add("--picture", type=Path, default=picture, help="where the pictures are drawn")
+    image = repository / f"build/bench/{Path(sys.argv[0]).stem}.png"
+    add("--image", type=Path, default=image, help="where the images are drawn")
     add("--json", type=Path, help="save the results here")
     add("--markdown", action="store_true", help="print tables as markdown")
 
@@ -56,15 +56,15 @@ def say(text):
 def check_looks(results, context, options, check):
     """Looks at exactly what will be measured: every side, its setting and its workers.
 
-    Draws the picture, prints the figures; returns them, and what is wrong with them.
+    Draws the image, prints the figures; returns them, and what is wrong with them.
     """
     rows, looks = {"originals": check.originals(context)}, []
     for result in results:
-        look, pictures = measure.in_child(measure.look_at, result, check)
-        rows[f"{result.side.letter}  {result.side.name}"] = pictures  # the last number of workers
+        look, images = measure.in_child(measure.look_at, result, check)
+        rows[f"{result.side.letter}  {result.side.name}"] = images  # the last number of workers
         looks.append(look)
-    draw(rows, options.picture)
-    say(f"picture: {options.picture}")
+    draw(rows, options.image)
+    say(f"image: {options.image}")
     print(report.format_table(report.look_table(looks), options.markdown), flush=True)
     return looks, check.differences(looks)
 

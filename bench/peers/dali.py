@@ -30,11 +30,11 @@ def dali_matrices():
 def batch_source(images, index_batches, with_matrices):
     rng = np.random.default_rng()
     for indices in index_batches:
-        pictures = images[indices][..., np.newaxis]
+        batch = images[indices][..., np.newaxis]
         if with_matrices:
-            yield pictures, numpy_matrices(rng, len(indices))
+            yield batch, numpy_matrices(rng, len(indices))
         else:
-            yield (pictures,)
+            yield (batch,)
 
 
 @pipeline_def

@@ -1,4 +1,4 @@
-"""Finds and reads the training pictures (IDX, gzip)."""
+"""Finds and reads the training images (IDX, gzip)."""
 
 import gzip
 import os
@@ -28,5 +28,5 @@ def read_images(path):
     raw = gzip.decompress(Path(path).read_bytes())
     magic, n, rows, columns = np.frombuffer(raw, ">u4", count=4)
     if magic != 0x803 or (rows, columns) != (28, 28) or len(raw) != 16 + n * 784:
-        raise SystemExit(f"{path}: not an IDX file of 28x28 pictures")
+        raise SystemExit(f"{path}: not an IDX file of 28x28 images")
     return np.frombuffer(raw, np.uint8, offset=16).reshape(n, 28, 28).copy()

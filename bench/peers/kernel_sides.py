@@ -125,8 +125,8 @@ def opencv_correlation(image, kernel, kind):
 
 
 def torch_correlation(image, kernel):
-    picture, weights = torch.from_numpy(image)[None, None], torch.from_numpy(kernel)[None, None]
-    into = Into(lambda: torch.nn.functional.conv2d(picture, weights, padding=kernel.shape[0] // 2)[0, 0])
+    batch, weights = torch.from_numpy(image)[None, None], torch.from_numpy(kernel)[None, None]
+    into = Into(lambda: torch.nn.functional.conv2d(batch, weights, padding=kernel.shape[0] // 2)[0, 0])
     return into, into.result
 
 
@@ -183,9 +183,9 @@ def sobel(stoker, image, threads, slow):
         sides.append(side("IPP, 16 bits out" if whole else "IPP", ipp.sobel(IPP, image, ipp_result, threads),
                           ipp_result))
     if torch is not None and not whole:
-        picture = torch.from_numpy(image)[None, None]
+        batch = torch.from_numpy(image)[None, None]
         weights = torch.from_numpy(np.stack([SOBEL, SOBEL.T]))[:, None]
-        into = Into(lambda: torch.hypot(*torch.nn.functional.conv2d(picture, weights, padding=1)[0]))
+        into = Into(lambda: torch.hypot(*torch.nn.functional.conv2d(batch, weights, padding=1)[0]))
         sides.append(("torch conv2d", into, into.result))
     if slow:
         into = Into(lambda: np.hypot(ndimage.correlate(image, SOBEL, output=np.float32, mode="constant"),

@@ -78,13 +78,13 @@ def run_once(side, workers, setting, seconds):
 
 
 def look_at(result, check):
-    """What the check module makes of a side's pictures, and the first of them."""
+    """What the check module makes of a side's images, and the first of them."""
     result.side.start(result.workers, **result.setting)
     try:
-        pictures = result.side.pictures(check.SAMPLES)
+        images = result.side.images(check.SAMPLES)
     finally:
         result.side.stop()
-    return check.Look.of(result, pictures), check.shown(pictures)
+    return check.Look.of(result, images), check.shown(images)
 
 
 def choose_setting(side, workers, say):

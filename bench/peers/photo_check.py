@@ -1,4 +1,4 @@
-"""Do all sides do the same to the photographs? A picture for the eye, figures for the program."""
+"""Do all sides do the same to the photographs? An image for the eye, figures for the program."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from .photos import DEVIATION, MEAN, SIDE
 SAMPLES = 768  # each photograph about three times
 SHOWN = check.SHOWN
 TOLERANCE = 0.04  # estimated: another set of random crops moves the figures by 1 %
-DETAIL_TOLERANCE = 0.15  # seen on 64 pictures: a box keeps 10 % more, none 20 % more
-HALF = SIDE // 2  # pixels of a shown picture
+DETAIL_TOLERANCE = 0.15  # seen on 64 images: a box keeps 10 % more, none 20 % more
+HALF = SIDE // 2  # pixels of a shown image
 
 
 @dataclass
 class Look:
-    """In [0, 1], with the normalisation taken back, whatever the order of the pictures.
+    """In [0, 1], with the normalisation taken back, whatever the order of the images.
 
     Red and blue see channels that changed places. Detail is the mean step between neighbours: it
     sees crops of another size, a missing resize and antialiasing, so it is held against sides of
@@ -33,30 +33,30 @@ class Look:
     detail: float
 
     @classmethod
-    def of(cls, result, pictures):
-        check.require_floats(result.name, pictures, (3, SIDE, SIDE))
-        values = undo(pictures)
+    def of(cls, result, images):
+        check.require_floats(result.name, images, (3, SIDE, SIDE))
+        values = undo(images)
         red, blue = values[:, 0].mean(), values[:, 2].mean()
         detail = np.abs(values[..., 1:] - values[..., :-1]).mean()
         figures = map(float, (values.mean(), values.std(), red, blue, detail))
         return cls(result.name, result.side.like, *figures)
 
 
-def undo(pictures):
+def undo(images):
     """The normalisation: back to [0, 1]."""
-    return pictures * DEVIATION[:, None, None] + MEAN[:, None, None]
+    return images * DEVIATION[:, None, None] + MEAN[:, None, None]
 
 
-def shown(pictures):
-    return check.to_bytes(undo(pictures[:SHOWN]))[:, ::2, ::2]
+def shown(images):
+    return check.to_bytes(undo(images[:SHOWN]))[:, ::2, ::2]
 
 
 def originals(context):
-    pictures = []
+    images = []
     for file in context.once[:SHOWN]:
         with Image.open(file) as image:
-            pictures.append(np.asarray(image.convert("RGB").resize((HALF, HALF))))
-    return np.stack(pictures)
+            images.append(np.asarray(image.convert("RGB").resize((HALF, HALF))))
+    return np.stack(images)
 
 
 def differences(looks):

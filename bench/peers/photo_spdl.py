@@ -1,6 +1,6 @@
 """Side l: SPDL, threads in one process, with OpenCV's functions and with its own (FFmpeg's).
 
-A worker makes a whole batch, which saves SPDL its own steps between single pictures. FFmpeg's
+A worker makes a whole batch, which saves SPDL its own steps between single images. FFmpeg's
 scaler widens its filter when it shrinks, so "bilinear" antialiases there. SPDL is imported in the
 measured process only: it starts threads.
 """
@@ -18,13 +18,13 @@ from .photos import FACTOR, OFFSET, SIDE, PhotoSide, crop_box
 
 def load_with_opencv(paths):
     out = np.empty((len(paths), 3, SIDE, SIDE), np.float32)
-    for picture, path in zip(out, paths):
-        load_into(picture, path, cv2.INTER_LINEAR)
+    for image, path in zip(out, paths):
+        load_into(image, path, cv2.INTER_LINEAR)
     return out
 
 
 def filter_words(height, width):
-    """FFmpeg's description of what is done to one picture."""
+    """FFmpeg's description of what is done to one image."""
     top, left, h, w = crop_box(height, width)
     words = [f"crop={w}:{h}:{left}:{top}", f"scale={SIDE}:{SIDE}:flags=bilinear"]
     return ",".join(words + ["hflip"] * (random.random() < 0.5) + ["format=rgb24"])

@@ -43,16 +43,16 @@ class Stoker(Program):
         report = self.feed(self.context.folder, epochs, extra=extra)
         return report, children_cpu_seconds() - before
 
-    def pictures(self, n):
+    def images(self, n):
         """Every photograph in turn, as the other sides show them; each turn with its own seed."""
         once, done = len(self.context.once), []
         for seed in range(-(-n // once)):
             extra = ["--no-digest", "--seed", str(seed), *self.flags()]
             done.append(self.first_batch(self.context.once_folder, once, extra))
-        pictures = np.concatenate(done)[:n]
+        images = np.concatenate(done)[:n]
         if self.normalises:
-            return pictures
-        return (pictures - MEAN[:, None, None]) / DEVIATION[:, None, None]
+            return images
+        return (images - MEAN[:, None, None]) / DEVIATION[:, None, None]
 
 
 class WithoutAntialias(Stoker):

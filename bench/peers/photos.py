@@ -91,7 +91,7 @@ class PhotoSide(Side):
         self.workers = workers
         self.files = self.context.files
 
-    def pictures(self, n):
+    def images(self, n):
         """Every photograph in turn, until there are n."""
         self.files = self.context.once
         order = np.arange(n) % len(self.files)

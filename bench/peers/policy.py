@@ -15,7 +15,7 @@ CENTRE = (SIDE - 1) / 2  # rows from the top one, which the skew leaves in place
 
 
 def source_maps(rng, n):
-    """n random maps from output to source, in (x, y) relative to the picture's centre.
+    """n random maps from output to source, in (x, y) relative to the image's centre.
 
     Returns the linear parts [n, 2, 2] and the offsets [n, 2], float32. An output pixel is looked
     up through the operations backwards: skew, then shift, then rotation, so the map is R(Kp + s).

@@ -1,6 +1,6 @@
 """Side a: worker processes with scipy and numpy, jobs and results through multiprocessing queues.
 
-One picture is one job, as the source documents had it. Two variants: three warps one after the
+One image is one job, as the source documents had it. Two variants: three warps one after the
 other (the documents), and one composed warp (the better way to write it).
 """
 
@@ -15,7 +15,7 @@ from .policy import ANGLE, CENTRE, NOISE, SHIFT, SIDE, TILT
 from .side import Side
 
 WINDOW = 512  # jobs under way: the workers never run dry, and stopping is quick
-# Not "constant", which cuts half a pixel off the picture at its border, three times for three warps.
+# Not "constant", which cuts half a pixel off the image at its border, three times for three warps.
 BLACK = {"order": 1, "mode": "grid-constant", "cval": 0.0}
 
 
@@ -80,7 +80,7 @@ class PythonPool(Side):
         while chunk := list(itertools.islice(results, self.batch)):
             yield np.stack([image for _, image in chunk])[:, np.newaxis]
 
-    def pictures(self, n):
+    def images(self, n):
         out = np.empty((n, 1, SIDE, SIDE), np.float32)
         for index, image in self._results(iter(range(n))):
             out[index, 0] = image

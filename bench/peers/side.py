@@ -1,4 +1,4 @@
-"""What a side of the comparison is: start(workers), run(seconds), pictures(n), stop()."""
+"""What a side of the comparison is: start(workers), run(seconds), images(n), stop()."""
 
 import time
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Context:
     data_root: Path
     stoker: Path
     stoker_epochs: int
-    stoker_picture_args: list
+    stoker_image_args: list
 
     @property
     def size(self):
@@ -39,7 +39,7 @@ class Side:
     letter = ""
     name = ""
     asked = None  # Stoker should be this many times faster
-    antialias = None  # how it shrinks pictures, in the table's words
+    antialias = None  # how it shrinks images, in the table's words
     like = None  # Stoker's side of the same kind is the one to compare with
 
     def __init__(self, context):
@@ -83,8 +83,8 @@ class Side:
         self.notes = self.notes | {"cpu_seconds_per_1000": 1000 * cpu / samples}
         return samples / elapsed
 
-    def pictures(self, n):
-        """The first n pictures, augmented."""
+    def images(self, n):
+        """The first n images, augmented."""
         done = self.batches(np.array_split(np.arange(n), range(self.batch, n, self.batch)))
         return np.concatenate([np.array(batch) for batch in done])
 

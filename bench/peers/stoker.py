@@ -63,9 +63,9 @@ class Stoker(Program):
         self.notes = {k: report[k] for k in ("digest", "wait_share", "workers", "simd")}
         return float(report["samples_per_second"])
 
-    def pictures(self, n):
-        """The first n pictures, as the other sides show them."""
-        return self.first_batch(self.context.data_name, n, self.context.stoker_picture_args)
+    def images(self, n):
+        """The first n images, as the other sides show them."""
+        return self.first_batch(self.context.data_name, n, self.context.stoker_image_args)
 
     def environment(self):
         """Both read the same files; Stoker finds Debian's by itself."""

@@ -19,7 +19,7 @@ from .side import Side
 
 
 def source_maps(n, generator):
-    """policy.source_maps in torch, and in grid_sample's units: half a picture is 1. [n, 2, 3]"""
+    """policy.source_maps in torch, and in grid_sample's units: half an image is 1. [n, 2, 3]"""
     u = torch.rand(4, n, generator=generator).mul_(2.0).sub_(1.0)
     angle, tilt = u[0] * math.radians(ANGLE), u[1] * TILT
     dx, dy = (u[2] * SHIFT + tilt * CENTRE) * (2 / SIDE), u[3] * (2 * SHIFT / SIDE)
@@ -56,9 +56,9 @@ class Batches(Dataset):
 
     def __getitem__(self, indices):
         generator = self._generator()
-        pictures = self.images.index_select(0, torch.as_tensor(indices)).mul(1 / 255)
-        grid = self.grid(source_maps(len(pictures), generator))
-        out = F.grid_sample(pictures, grid, "bilinear", "zeros", align_corners=False)
+        images = self.images.index_select(0, torch.as_tensor(indices)).mul(1 / 255)
+        grid = self.grid(source_maps(len(images), generator))
+        out = F.grid_sample(images, grid, "bilinear", "zeros", align_corners=False)
         noise = torch.empty_like(out).uniform_(-NOISE, NOISE, generator=generator)
         return out.add_(noise).clamp_(0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""Side b: torchvision.transforms.v2 on single pictures in a DataLoader.
+"""Side b: torchvision.transforms.v2 on single images in a DataLoader.
 
 RandomAffine draws a shear angle where the policy draws a tilt, and rounds its shift to whole
 pixels; the amount of work is the same.
@@ -45,10 +45,10 @@ def transform(kind):
     return v2.Compose([to_float, affine, add_noise])
 
 
-class Pictures(Dataset):
+class Images(Dataset):
     def __init__(self, images, kind):
         self.images = images if kind == "PIL" else torch.from_numpy(images).unsqueeze(1)
-        self.load = Image.fromarray if kind == "PIL" else lambda picture: picture
+        self.load = Image.fromarray if kind == "PIL" else lambda image: image
         self.transform = transform(kind)
 
     def __getitem__(self, index):
@@ -65,7 +65,7 @@ class TorchvisionLoader(Side):
 
     def start(self, workers, kind="tensor"):
         self.workers = workers
-        self.dataset = Pictures(self.context.images, kind)
+        self.dataset = Images(self.context.images, kind)
 
     def batches(self, index_batches):
         loader = DataLoader(

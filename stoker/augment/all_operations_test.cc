@@ -22,7 +22,7 @@ std::vector<std::string> all_policies() {
   return texts;
 }
 
-std::vector<Image> pictures() {
+std::vector<Image> inputs() {
   std::vector<Image> images;
   for (const int channels : {1, 3}) {
     for (const auto& [height, width] : {std::pair{1, 1}, {2, 3}, {28, 28}, {37, 61}, {90, 100}}) {
@@ -34,7 +34,7 @@ std::vector<Image> pictures() {
 }
 
 TEST(EveryOperation, GivesTheSameBytesOnEveryInstructionSet) {
-  const std::vector<Image> images = pictures();
+  const std::vector<Image> images = inputs();
   for (const std::string& text : all_policies()) {
     const Policy policy = Policy::parse(text);
     for (const Image& in : images) {
@@ -53,7 +53,7 @@ TEST(EveryOperation, GivesTheSameBytesOnEveryInstructionSet) {
 }
 
 TEST(EveryOperation, TakesNothingFromTheImageBefore) {
-  const std::vector<Image> images = pictures();
+  const std::vector<Image> images = inputs();
   AugmentScratch scratch;  // one for all operations and shapes
   for (const std::string& text : all_policies()) {
     const Policy policy = Policy::parse(text);

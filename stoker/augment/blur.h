@@ -6,7 +6,7 @@
 namespace stoker {
 
 // Weights exp(-(x² + y²) / (2 sigma²)) over size * size pixels, divided by their sum; beyond the
-// border the picture is mirrored. Within one level of the exact result; see kernels/blur/blur.h.
+// border the image is mirrored. Within one level of the exact result; see kernels/blur/blur.h.
 // size odd, 1 to 51.
 [[nodiscard]] Image gaussian_blur(const ImageView& image, int size, double sigma);
 // The same over an image without gaps.

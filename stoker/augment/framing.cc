@@ -1,5 +1,7 @@
 #include "stoker/augment/framing.h"
 
+#include <cstddef>
+
 #include "stoker/core/error.h"
 
 namespace stoker {
@@ -15,8 +17,8 @@ void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeB
   scratch.resized.reshape({frame.height, frame.width, in.shape.channels});
   resize(scratch.resized.view(), in, box, resize_options, scratch.resize);
   const ImageView resized = std::as_const(scratch.resized).view();
-  copy_pixels(out, {resized.row(frame.cut.top) + frame.cut.left * in.shape.channels, out.shape,
-                    resized.bytes_per_row});
+  copy_pixels(out, {resized.row(frame.cut.top) + std::ptrdiff_t{frame.cut.left} * in.shape.channels,
+                    out.shape, resized.bytes_per_row});
 }
 
 }  // namespace stoker

@@ -1,6 +1,6 @@
 /// \file
-/// Framing: which part of a picture becomes a sample, and of which size. It stands at the front of
-/// a policy for pictures that differ in size, and is drawn before a picture is decoded, so that
+/// Framing: which part of an image becomes a sample, and of which size. It stands at the front of
+/// a policy for images that differ in size, and is drawn before an image is decoded, so that
 /// only what is needed of it has to be.
 #pragma once
 
@@ -13,16 +13,16 @@ namespace stoker {
 
 /// What a framing draws for one image.
 struct Frame {
-  Region region;              ///< of the picture: what is needed of it
+  Region region;              ///< of the image: what is needed of it
   int width = 0, height = 0;  ///< to which the region is resized
-  Region cut;                 ///< of the resized picture: the sample
+  Region cut;                 ///< of the resized image: the sample
 };
 
 /// Chooses the part of an image that becomes the sample, and the size of the sample. Derive from it
 /// to register an operation of this kind; it must be the first of a policy.
 class STOKER_API FramingOperation : public Operation {
  public:
-  /// For a picture of this size, at least one pixel each way. The same size always comes out.
+  /// For an image of this size, at least one pixel each way. The same size always comes out.
   [[nodiscard]] virtual Frame draw(Rng& rng, int width, int height) const = 0;
   /// Of the sample; channels are the source's.
   [[nodiscard]] virtual int output_width() const = 0;
@@ -38,7 +38,7 @@ struct FramingOptions {
   bool operator==(const FramingOptions&) const = default;
 };
 
-/// Memory of one thread, kept from picture to picture.
+/// Memory of one thread, kept from image to image.
 struct FramingScratch {
   ResizeScratch resize;
   Image resized;  ///< where the sample is cut from

@@ -72,7 +72,7 @@ Hsv hsv_of(const ToHsv& tables, int r, int g, int b) {
           .v = static_cast<std::uint8_t>(max)};
 }
 
-int rounded(double value) { return static_cast<int>(value + 0.5); }
+int rounded(double value) { return static_cast<int>(std::floor(value + 0.5)); }
 
 // The way back: with sector i and rest f of 6 h / 255, and s as a share,
 //   p = v (1 - s), q = v (1 - s f), t = v (1 - s (1 - f)), each rounded.

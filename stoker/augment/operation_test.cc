@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-// The shortcut must be what the warp would have given, also where the picture leaves the frame.
+// The shortcut must be what the warp would have given, also where the image leaves the frame.
 TEST(Resample, OfWholePixelsEqualsTheWarp) {
   for (const int channels : {1, 3}) {
     const Image in = test::random_image({.height = 11, .width = 37, .channels = channels}, 1);

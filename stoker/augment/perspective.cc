@@ -46,8 +46,9 @@ Image perspective(const ImageView& image, const Quadrangle& to) {
 }
 
 Quadrangle draw_corners(Rng& rng, const ImageShape& shape, double distortion) {
-  const auto inwards_x = static_cast<std::uint32_t>(distortion * (shape.width / 2));
-  const auto inwards_y = static_cast<std::uint32_t>(distortion * (shape.height / 2));
+  const int half_width = shape.width / 2, half_height = shape.height / 2;
+  const auto inwards_x = static_cast<std::uint32_t>(distortion * half_width);
+  const auto inwards_y = static_cast<std::uint32_t>(distortion * half_height);
   const double right = shape.width - 1, bottom = shape.height - 1;
   const Quadrangle unmoved = {{{0, 0}, {right, 0}, {right, bottom}, {0, bottom}}};
   for (int attempt = 0; attempt < 10; ++attempt) {

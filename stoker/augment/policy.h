@@ -31,7 +31,7 @@ class Policy {
   /// Whether apply() changes nothing.
   [[nodiscard]] bool empty() const noexcept { return steps_.empty(); }
 
-  /// What the policy begins with where it is for pictures that differ in size; else null.
+  /// What the policy begins with where it is for images that differ in size; else null.
   [[nodiscard]] const FramingOperation* framing() const noexcept { return framing_.get(); }
   /// Of the generator that the framing draws from; its place in the policy is the first.
   [[nodiscard]] static Rng framing_rng(const SampleKey& key) noexcept { return {key, 0}; }

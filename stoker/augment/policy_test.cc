@@ -70,7 +70,7 @@ TEST(Policy, ASingleOperationIsTheNamedFunction) {
             add_noise(in.view(), 0.2, rng_stream(key, kPerValueStream)));
 }
 
-// Composed into one pass, the picture is the same as step by step but for the blur of resampling.
+// Composed into one pass, the image is the same as step by step but for the blur of resampling.
 TEST(Policy, ComposedGeometryIsTheSequenceOfOperations) {
   const Image in = test::blob(64);
   const Image composed =

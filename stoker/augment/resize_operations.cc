@@ -16,7 +16,7 @@ constexpr double kMaxSize = 4096;
 
 constexpr std::int64_t kMaxResizedPixels = 1 << 26;
 
-// A picture a thousand times as wide as high would become one that no memory holds.
+// An image a thousand times as wide as high would become one that no memory holds.
 void check_size(const Frame& frame) {
   if (std::int64_t{frame.width} * frame.height <= kMaxResizedPixels) return;
   throw Error({.what = "the image is too long for its width to be resized by its shorter side",
@@ -27,7 +27,7 @@ void check_size(const Frame& frame) {
 // Halves go to the even neighbour, as Python's round() has it.
 int python_round(double value) { return static_cast<int>(std::nearbyint(value)); }
 
-// Ten times: area = picture's area * uniform(scale), ratio = exp(uniform(log low, log high)),
+// Ten times: area = image's area * uniform(scale), ratio = exp(uniform(log low, log high)),
 // width = round(sqrt(area * ratio)), height = round(sqrt(area / ratio)), taken where it fits, at a
 // uniform place. Else the largest part in the middle whose ratio is in the range.
 class RandomResizedCrop final : public FramingOperation {

@@ -7,7 +7,7 @@ namespace stoker {
 
 // torchvision's RandomResizedCrop: a part of random area and aspect ratio, resized to a square.
 [[nodiscard]] OperationSchema random_resized_crop_schema();
-// All of the picture, resized to height x width whatever its aspect ratio.
+// All of the image, resized to height x width whatever its aspect ratio.
 [[nodiscard]] OperationSchema resize_schema();
 // torchvision's Resize(short) and CenterCrop(size): how published weights are evaluated.
 [[nodiscard]] OperationSchema resize_crop_schema();

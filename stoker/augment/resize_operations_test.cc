@@ -15,7 +15,7 @@ Frame frame_of(const char* text, int width, int height, std::uint64_t sample = 0
   return policy.framing()->draw(rng, width, height);
 }
 
-TEST(RandomResizedCrop, StaysInThePictureAndInItsRanges) {
+TEST(RandomResizedCrop, StaysInTheImageAndInItsRanges) {
   double least = 1, largest = 0;
   for (std::uint64_t i = 0; i < 5000; ++i) {
     const Region r = frame_of("random_resized_crop(224)", 500, 375, i).region;
@@ -37,14 +37,14 @@ TEST(RandomResizedCrop, TakesTheMiddleWhereNothingFits) {
   EXPECT_EQ(frame_of("random_resized_crop(8,1,1,1,1)", 1, 1).region, (Region{0, 0, 1, 1}));
 }
 
-TEST(Resize, TakesAllOfThePicture) {
+TEST(Resize, TakesAllOfTheImage) {
   const Frame frame = frame_of("resize(10,20)", 7, 9);
   EXPECT_EQ(frame.region, (Region{0, 0, 7, 9}));
   EXPECT_EQ(frame.width, 20);
   EXPECT_EQ(frame.height, 10);
 }
 
-// Sizes as torchvision's Resize(256) and CenterCrop(224) compute them for these pictures.
+// Sizes as torchvision's Resize(256) and CenterCrop(224) compute them for these images.
 TEST(ResizeCrop, IsTorchvisionsArithmetic) {
   Frame frame = frame_of("resize_crop(256,224)", 500, 375);
   EXPECT_EQ(frame.width, 341);

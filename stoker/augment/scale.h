@@ -5,7 +5,7 @@
 
 namespace stoker {
 
-// factor > 1 enlarges the picture, factor < 1 shrinks it into a black frame. factor > 0, else
+// factor > 1 enlarges the image, factor < 1 shrinks it into a black frame. factor > 0, else
 // Error.
 [[nodiscard]] Image scale(const ImageView& image, double factor);
 

@@ -5,7 +5,7 @@
 
 namespace stoker {
 
-// out[y][x] = in[y + dy][x + dx]: the picture moves dx cells to the left and dy up; black fills.
+// out[y][x] = in[y + dy][x + dx]: the image moves dx cells to the left and dy up; black fills.
 [[nodiscard]] Image shift(const ImageView& image, int dx, int dy);
 
 [[nodiscard]] OperationSchema shift_schema();

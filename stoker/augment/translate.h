@@ -5,9 +5,9 @@
 
 namespace stoker {
 
-// The picture moves trunc(share * width) pixels to the right; black fills. -1 <= share <= 1.
+// The image moves trunc(share * width) pixels to the right; black fills. -1 <= share <= 1.
 [[nodiscard]] Image translate_x(const ImageView& image, double share);
-// The picture moves trunc(share * height) pixels down.
+// The image moves trunc(share * height) pixels down.
 [[nodiscard]] Image translate_y(const ImageView& image, double share);
 
 [[nodiscard]] OperationSchema translate_x_schema();

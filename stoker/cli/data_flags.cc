@@ -23,7 +23,7 @@ void DataFlags::add_to(const Command& command) {
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
-  return open_data(data, parse_split(split), {.pictures = {.limits = limits}, .shards = shards});
+  return open_data(data, parse_split(split), {.images = {.limits = limits}, .shards = shards});
 }
 
 Policy DataFlags::parse_policy() const { return Policy::parse(policy); }

@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // What the page has room for.
-constexpr std::size_t kPicturesOfKind = 24, kPicturesOfFinding = 8, kPathsOfFinding = 20;
+constexpr std::size_t kImagesOfKind = 24, kImagesOfFinding = 8, kPathsOfFinding = 20;
 constexpr std::size_t kLinesOfKind = 100, kClassesShown = 200;
 constexpr int kThumbnailSide = 160;
 
-// Pictures of each class of a part, in the part's order.
+// Images of each class of a part, in the part's order.
 std::vector<std::uint64_t> class_counts(const Diagnosis& diagnosis, std::size_t part) {
   std::vector<std::uint64_t> counts(diagnosis.parts[part].class_names.size());
   for (const ExaminedImage& image : diagnosis.images) {
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> class_counts(const Diagnosis& diagnosis, std::size_t 
   return counts;
 }
 
-std::uint64_t part_pictures(const Diagnosis& diagnosis, std::size_t part) {
+std::uint64_t part_images(const Diagnosis& diagnosis, std::size_t part) {
   return static_cast<std::uint64_t>(
       std::count_if(diagnosis.images.begin(), diagnosis.images.end(),
                     [part](const ExaminedImage& image) { return image.part == part; }));
@@ -53,7 +53,7 @@ Json part_json(const Diagnosis& diagnosis, std::size_t part) {
   }
   return {{"name", diagnosis.parts[part].name},
           {"folder", diagnosis.parts[part].folder},
-          {"images", part_pictures(diagnosis, part)},
+          {"images", part_images(diagnosis, part)},
           {"classes", std::move(classes)}};
 }
 
@@ -66,7 +66,7 @@ Json finding_json(const Finding& finding) {
           {"advice", with_flags(traits.advice)}};
 }
 
-// Shrinks pictures for the page.
+// Shrinks images for the page.
 class Thumbnails {
  public:
   Thumbnails(const Diagnosis& diagnosis, const DecodeLimits& limits)
@@ -74,7 +74,7 @@ class Thumbnails {
 
   // Without pixels where the file cannot be decoded.
   [[nodiscard]] Image of(const ExaminedImage& image) {
-    if (image.facts.state != PictureState::kDecoded) return {};
+    if (image.facts.state != DecodeState::kDecoded) return {};
     try {
       const MappedFile file(folder_ / image.path);
       auto header = decoder_.open(file.bytes());
@@ -131,8 +131,8 @@ class PageMaker {
 
   void add(PageSection& section, const Finding& finding) {
     ++section.count;
-    const bool has_pictures = images_.contains(finding.paths.front());
-    if (has_pictures && pictures_[finding.kind] < kPicturesOfKind) {
+    const bool has_images = images_.contains(finding.paths.front());
+    if (has_images && shown_[finding.kind] < kImagesOfKind) {
       section.findings.push_back(shown(finding));
     } else if (section.plain.size() < kLinesOfKind) {
       section.plain.push_back(line_of(finding));
@@ -143,12 +143,12 @@ class PageMaker {
 
  private:
   [[nodiscard]] PageFinding shown(const Finding& finding) {
-    PageFinding result{.detail = finding.detail, .pictures = {}, .more_paths = {}};
+    PageFinding result{.detail = finding.detail, .images = {}, .more_paths = {}};
     for (const std::string& path : finding.paths) {
       const auto image = images_.find(path);
-      if (image != images_.end() && result.pictures.size() < kPicturesOfFinding) {
-        ++pictures_[finding.kind];
-        result.pictures.push_back(
+      if (image != images_.end() && result.images.size() < kImagesOfFinding) {
+        ++shown_[finding.kind];
+        result.images.push_back(
             {path, caption_of(diagnosis_, *image->second), thumbnails_.of(*image->second)});
       } else if (result.more_paths.size() < kPathsOfFinding) {
         result.more_paths.push_back(path);
@@ -172,10 +172,10 @@ class PageMaker {
   const Diagnosis& diagnosis_;
   Thumbnails thumbnails_;
   std::unordered_map<std::string_view, const ExaminedImage*> images_;
-  std::map<FindingKind, std::size_t> pictures_;  // shown of each kind
+  std::map<FindingKind, std::size_t> shown_;  // shown of each kind
 };
 
-// Classes by name, with their pictures in each part.
+// Classes by name, with their images in each part.
 void add_classes(const Diagnosis& diagnosis, DoctorPage& page) {
   std::map<std::string, std::vector<std::uint64_t>> by_name;
   for (std::size_t p = 0; p < diagnosis.parts.size(); ++p) {
@@ -233,15 +233,15 @@ std::string doctor_json(const Diagnosis& diagnosis) {
 DoctorPage make_doctor_page(const Diagnosis& diagnosis, const DecodeLimits& limits,
                             const std::string& all_findings) {
   DoctorPage page{.folder = diagnosis.folder.string(),
-                  .pictures = diagnosis.images.size(),
+                  .images = diagnosis.images.size(),
                   .part_names = {},
-                  .part_pictures = {},
+                  .part_images = {},
                   .classes = {},
                   .sections = {},
                   .all_findings_file = all_findings};
   for (std::size_t p = 0; p < diagnosis.parts.size(); ++p) {
     page.part_names.push_back(diagnosis.parts[p].name);
-    page.part_pictures.push_back(part_pictures(diagnosis, p));
+    page.part_images.push_back(part_images(diagnosis, p));
   }
   add_classes(diagnosis, page);
   PageMaker maker(diagnosis, limits);

@@ -1,5 +1,5 @@
-// What `stoker doctor` writes: all findings as JSON, the page with pictures, the clean list.
-// Functions without state. The page decodes again what it shows: at most 24 pictures a kind.
+// What `stoker doctor` writes: all findings as JSON, the page with images, the clean list.
+// Functions without state. The page decodes again what it shows: at most 24 images a kind.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace stoker {
                                           const std::string& all_findings);
 
 struct CleanList {
-  std::string text;           // a line for each picture: path, and with classes a tab and the class
+  std::string text;           // a line for each image: path, and with classes a tab and the class
   std::size_t images = 0;     // lines
   std::size_t unnamable = 0;  // left out because a tab or line break in a name would break the list
 };

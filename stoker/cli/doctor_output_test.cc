@@ -46,13 +46,13 @@ TEST_F(DoctorOutputTest, PageHasThumbnailsAndClasses) {
   const DoctorPage page = make_doctor_page(diagnosis(), {}, "all.json");
   ASSERT_EQ(page.classes.size(), 2U);
   EXPECT_THAT(page.classes[0].counts, ElementsAre(2, 1));
-  EXPECT_THAT(page.part_pictures, ElementsAre(3, 1));
+  EXPECT_THAT(page.part_images, ElementsAre(3, 1));
   ASSERT_EQ(page.sections.size(), 2U);  // the duplicate and the class that test lacks
   ASSERT_EQ(page.sections[0].findings.size(), 1U);
-  const PagePicture& picture = page.sections[0].findings[0].pictures[1];
-  EXPECT_EQ(picture.path, "train/a/2.png");
-  EXPECT_EQ(picture.thumbnail.shape(), (ImageShape{.height = 80, .width = 160, .channels = 3}));
-  EXPECT_EQ(picture.caption.substr(0, 23), "train, a, 400x200 PNG, ");
+  const PageImage& image = page.sections[0].findings[0].images[1];
+  EXPECT_EQ(image.path, "train/a/2.png");
+  EXPECT_EQ(image.thumbnail.shape(), (ImageShape{.height = 80, .width = 160, .channels = 3}));
+  EXPECT_EQ(image.caption.substr(0, 23), "train, a, 400x200 PNG, ");
   EXPECT_THAT(page.sections[1].plain, ElementsAre("train/b: test has no class of this name"));
 }
 

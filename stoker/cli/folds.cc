@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/child_runs.h"
+#include "stoker/cli/progress.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
@@ -56,10 +57,14 @@ std::vector<SweepRun> runs_of(const fs::path& folder) {
   return runs;
 }
 
-void say_outcome(const SweepRun& run, std::size_t count, const RunOutcome& outcome) {
-  fmt::print("{} of {}: best val top-1 {}, last {}{}\n", run.name, count,
+void say_outcome(const SweepRun& run, std::size_t count, const std::vector<RunOutcome>& outcomes) {
+  const RunOutcome& outcome = outcomes.back();
+  double seconds = 0;
+  for (const RunOutcome& one : outcomes) seconds += one.seconds;
+  fmt::print("{} of {}: best val top-1 {}, last {}{}{}\n", run.name, count,
              percent_text(outcome.best_top1), percent_text(outcome.last_top1),
-             std::isfinite(outcome.test_top1) ? ", test " + percent_text(outcome.test_top1) : "");
+             std::isfinite(outcome.test_top1) ? ", test " + percent_text(outcome.test_top1) : "",
+             time_left_text(seconds, outcomes.size(), count));
   std::fflush(stdout);
 }
 
@@ -130,7 +135,7 @@ void complete_folds(const fs::path& folder) {
     complete_run(run, folder, signals, resume);
     folders.push_back((folder / run.name).string());
     outcomes.push_back(outcome_of(read_run(folder / run.name)));
-    say_outcome(run, runs.size(), outcomes.back());
+    say_outcome(run, runs.size(), outcomes);
   }
   summarise(folder, outcomes);
   if (setting_of(folder, "no-report") == "true") return;
@@ -149,7 +154,7 @@ fs::path make_folds_folder(const RunRequest& request, const std::string& default
   const SettingValues values = values_of(settings_of(run), [&](const Setting& setting) {
     return request.given.contains(setting.name) && !left_out.contains(setting.name);
   });
-  const fs::path folder = new_folder(run, default_name);
+  fs::path folder = new_folder(run, default_name);
   fs::create_directories(folder);
   write_whole_file(folder / kFoldsSettingsFile, to_yaml(values), "settings of the folds");
   return folder;

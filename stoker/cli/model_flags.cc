@@ -32,7 +32,7 @@ ModelData open_data_of(const ModelFlags& flags, const std::string& weights, cons
       card, {.data = flags.data,
              .weights = weights,
              .split = flags.split.empty() ? std::nullopt : std::optional(parse_split(flags.split)),
-             .options = {.pictures = {.limits = flags.limits}, .shards = flags.shards}});
+             .options = {.images = {.limits = flags.limits}, .shards = flags.shards}});
   if (!opened.note.empty()) fmt::print(stderr, "{}\n", opened.note);
   return opened;
 }

@@ -20,10 +20,10 @@ std::string with_flags(std::string_view text, const std::set<std::string>& flags
   while (!text.empty()) {
     const std::size_t begin = text.find('`');
     result += text.substr(0, begin);
-    if (begin == text.npos) break;
+    if (begin == std::string_view::npos) break;
     text.remove_prefix(begin);
     const std::size_t end = text.find('`', 1);
-    const std::string_view quoted = end == text.npos ? "" : text.substr(1, end - 1);
+    const std::string_view quoted = end == std::string_view::npos ? "" : text.substr(1, end - 1);
     const std::size_t equals = quoted.find('=');
     std::string name(quoted.substr(0, equals));
     std::ranges::replace(name, '_', '-');
@@ -32,8 +32,9 @@ std::string with_flags(std::string_view text, const std::set<std::string>& flags
       text.remove_prefix(1);
       continue;
     }
-    result += equals == quoted.npos ? fmt::format("--{}", name)
-                                    : fmt::format("`--{} {}`", name, quoted.substr(equals + 1));
+    result += equals == std::string_view::npos
+                  ? fmt::format("--{}", name)
+                  : fmt::format("`--{} {}`", name, quoted.substr(equals + 1));
     text.remove_prefix(end + 1);
   }
   return result;

@@ -1,11 +1,14 @@
 #include "stoker/cli/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "stoker/report/html_page.h"
 
 namespace stoker {
 namespace {
@@ -16,7 +19,7 @@ constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(1);
 
 std::string bar(double share, int width) {
-  const int filled = static_cast<int>(share * width + 0.5);
+  const int filled = static_cast<int>(std::lround(share * width));
   std::string text;
   for (int i = 0; i < width; ++i) text += i < filled ? "█" : "░";
   return text;
@@ -90,7 +93,8 @@ std::string Progress::numbers(Clock::time_point now) const {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
   const double left = rate > 0 ? static_cast<double>(total_ - std::min(done_, total_)) / rate : 0;
-  return fmt::format("{:3.0f} %  {:.0f} samples/s  {:.0f} s left", share * 100, rate, left);
+  const std::string time = left < 100 ? fmt::format("{:.0f} s", left) : duration_text(left);
+  return fmt::format("{:3.0f} %  {:.0f} samples/s  {} left", share * 100, rate, time);
 }
 
 void Progress::draw(Clock::time_point now, const std::string& details) {
@@ -107,6 +111,12 @@ void Progress::draw(Clock::time_point now, const std::string& details) {
   last_drawn_ = now;
   drawn_done_ = done_;
   drawn_ = true;
+}
+
+std::string time_left_text(double seconds_of_done, std::size_t done, std::size_t count) {
+  if (done == 0 || done >= count) return {};
+  const double each = seconds_of_done / static_cast<double>(done);
+  return fmt::format(", about {} left", duration_text(each * static_cast<double>(count - done)));
 }
 
 }  // namespace stoker

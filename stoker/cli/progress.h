@@ -54,4 +54,8 @@ class Progress {
   Clock::time_point start_, last_drawn_;
 };
 
+// ", about 2 min 30 s left", from the runs that are done; empty where none is left.
+[[nodiscard]] std::string time_left_text(double seconds_of_done, std::size_t done,
+                                         std::size_t count);
+
 }  // namespace stoker

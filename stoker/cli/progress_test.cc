@@ -82,5 +82,12 @@ TEST(Progress, ShortWorkPrintsNothing) {
   std::fclose(file);
 }
 
+TEST(TimeLeft, IsTheMeanOfTheRunsThatAreDone) {
+  EXPECT_EQ(time_left_text(60, 2, 5), ", about 90.0 s left");
+  EXPECT_EQ(time_left_text(100, 1, 3), ", about 3 min 20 s left");
+  EXPECT_EQ(time_left_text(100, 3, 3), "");
+  EXPECT_EQ(time_left_text(0, 0, 3), "");
+}
+
 }  // namespace
 }  // namespace stoker

@@ -1,5 +1,5 @@
 // Flags for weights that say nothing but themselves, such as the files that torchvision publishes:
-// which network they are of, what its classes are called, how pictures become its input.
+// which network they are of, what its classes are called, how images become its input.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 #include "stoker/image/png.h"
 #include "stoker/nn/autograd_model.h"
 #include "stoker/report/heat_overlay.h"
-#include "stoker/report/picture_grid.h"
+#include "stoker/report/image_grid.h"
 
 namespace stoker {
 namespace {
@@ -19,17 +19,17 @@ bool has_feature_map(const Model& model) {
 }
 
 // With the heat of the class that was predicted.
-Image looked_at(const ModelAndData& opened, const Image& picture, std::size_t predicted) {
+Image looked_at(const ModelAndData& opened, const Image& image, std::size_t predicted) {
   const Model& model = *opened.loaded.model;
-  const ImageShape& shape = picture.shape();
+  const ImageShape& shape = image.shape();
   at::Tensor pixels = at::empty({1, shape.channels, shape.height, shape.width});
-  normalise(pixels.data_ptr<float>(), picture.view(), opened.options.normalisation);
+  normalise(pixels.data_ptr<float>(), image.view(), opened.options.normalisation);
   const at::Tensor classes = at::full({1}, static_cast<std::int64_t>(predicted), at::kLong);
   const at::Tensor heat =
       model.class_activation(pixels.to(model.device()), classes.to(model.device()))
           .to(at::kCPU)
           .contiguous();
-  return heat_overlay(picture.view(),
+  return heat_overlay(image.view(),
                       {heat.const_data_ptr<float>(), static_cast<std::size_t>(heat.numel())},
                       static_cast<int>(heat.size(1)), static_cast<int>(heat.size(2)));
 }
@@ -64,28 +64,27 @@ void TopLosses::write(const std::filesystem::path& path, const ModelAndData& ope
   }
   const std::vector<std::string>& names = opened.loaded.card.class_names;
   const bool with_heat = has_feature_map(*opened.loaded.model);
-  std::vector<GridPicture> pictures;
+  std::vector<GridCell> cells;
   SampleBuffer buffer;
   for (const Entry& entry : entries_) {
     auto sample = opened.source->read_framed(
         entry.index, {.framing = opened.options.policy.framing(), .key = {}}, buffer);
-    Image picture(sample.value().image);
-    pictures.push_back({.image = picture,
-                        .label = names[entry.label],
-                        .prediction = GridPrediction{.name = names[entry.predicted],
-                                                     .probability = entry.probability,
-                                                     .right = entry.label == entry.predicted}});
+    Image image(sample.value().image);
+    cells.push_back({.image = image,
+                     .label = names[entry.label],
+                     .prediction = GridPrediction{.name = names[entry.predicted],
+                                                  .probability = entry.probability,
+                                                  .right = entry.label == entry.predicted}});
     if (!with_heat) continue;
-    pictures.push_back({.image = looked_at(opened, picture, entry.predicted),
-                        .label = fmt::format("loss {:.2f}", entry.loss)});
+    cells.push_back({.image = looked_at(opened, image, entry.predicted),
+                     .label = fmt::format("loss {:.2f}", entry.loss)});
   }
   constexpr int kColumns = 8;
-  const int rows = static_cast<int>(pictures.size() + kColumns - 1) / kColumns;
+  const int rows = static_cast<int>(cells.size() + kColumns - 1) / kColumns;
   const std::string title = with_heat
                                 ? "Largest losses: class, prediction, and where the network looked"
                                 : "Largest losses: class and prediction";
-  write_png(path,
-            picture_grid(pictures, {.columns = kColumns, .rows = rows, .title = title}).view());
+  write_png(path, image_grid(cells, {.columns = kColumns, .rows = rows, .title = title}).view());
 }
 
 }  // namespace stoker

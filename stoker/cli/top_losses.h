@@ -1,4 +1,4 @@
-// The samples that a model is most wrong about, as a picture: each as the network saw it and, for
+// The samples that a model is most wrong about, as an image: each as the network saw it and, for
 // networks of convolutions, where it looked.
 #pragma once
 

@@ -69,9 +69,7 @@ class Channel {
   [[nodiscard]] std::optional<T> try_get() {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);  // only this thread moves it
     if (head == tail_.load()) return std::nullopt;
-    std::optional<T>& cell = cells_[head % cells_.size()];
-    std::optional<T> value(std::move(cell));
-    cell.reset();
+    std::optional<T> value = std::exchange(cells_[head % cells_.size()], std::nullopt);
     head_.store(head + 1);
     has_room_.notify_all();
     return value;

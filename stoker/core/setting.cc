@@ -190,7 +190,7 @@ void append_settings(std::vector<Setting>& all, const std::string& group,
   }
 }
 
-SettingText either_text(bool& value, std::string when_false, std::string when_true) {
+SettingText either_text(bool& value, const std::string& when_false, const std::string& when_true) {
   return {.read = [&value, when_false, when_true] { return value ? when_true : when_false; },
           .write =
               [&value, when_false, when_true](const std::string& text) {

@@ -81,7 +81,8 @@ void append_settings(std::vector<Setting>& all, const std::string& group,
                      std::vector<Setting> more);
 
 /// Texts for a value that is one of two.
-[[nodiscard]] SettingText either_text(bool& value, std::string when_false, std::string when_true);
+[[nodiscard]] SettingText either_text(bool& value, const std::string& when_false,
+                                      const std::string& when_true);
 /// For an enumeration whose values count from 0 in the order of `names`.
 template <typename Enum>
 [[nodiscard]] SettingText enum_text(Enum& value, std::span<const std::string> names);

@@ -1,9 +1,9 @@
-// Correlation. Contract: stoker/kernels/correlation/correlation.h. In is the picture's type, T that
+// Correlation. Contract: stoker/kernels/correlation/correlation.h. In is the image's type, T that
 // of weights, sums and result. All sum the taps in the order of the kernel's rows; a GPU's fused
 // multiply-adds round once where the reference rounds twice.
 #pragma once
 
-#include "stoker/cuda/picture_tile.h"
+#include "stoker/cuda/image_tile.h"
 
 namespace stoker::cuda {
 
@@ -14,7 +14,7 @@ struct KernelShape {
 
 // One pixel's sum; weights row by row without gaps. Transposed: of the transposed kernel.
 template <class T, class In, class Weights>
-STOKER_DEVICE T correlation_at(Input<In> image, const PictureShape& shape, const Weights& weights,
+STOKER_DEVICE T correlation_at(Input<In> image, const PlaneShape& shape, const Weights& weights,
                                KernelShape kernel, int y, int x, bool transposed = false) {
   const int down = transposed ? kernel.columns : kernel.rows;
   const int across = transposed ? kernel.rows : kernel.columns;
@@ -41,7 +41,7 @@ struct PixelPlace {
   int y = 0;
   int x = 0;
 };
-STOKER_DEVICE PixelPlace pixel_place(const PictureShape& shape) {
+STOKER_DEVICE PixelPlace pixel_place(const PlaneShape& shape) {
   const auto across =
       static_cast<unsigned>((shape.columns + kPixelBlockColumns - 1) / kPixelBlockColumns);
   PixelPlace place;
@@ -52,7 +52,7 @@ STOKER_DEVICE PixelPlace pixel_place(const PictureShape& shape) {
 
 template <class In, class T>
 STOKER_KERNEL(256)
-void correlation_pixel_kernel(Output<T> out, Input<In> image, PictureShape shape, Input<T> weights,
+void correlation_pixel_kernel(Output<T> out, Input<In> image, PlaneShape shape, Input<T> weights,
                               KernelShape kernel) {
   const PixelPlace at = pixel_place(shape);
   if (at.y >= shape.rows || at.x >= shape.columns) return;
@@ -63,7 +63,7 @@ void correlation_pixel_kernel(Output<T> out, Input<In> image, PictureShape shape
 // Sizes of the tiled kernels. Larger kernels reach further and get fewer rows a thread, which
 // leaves room for two blocks with constant weights on the smallest multiprocessor.
 template <class T, int Reach>
-using CorrelationTile = PictureTile<T, Reach, Reach <= 5 ? 4 : 2>;
+using CorrelationTile = ImageTile<T, Reach, Reach <= 5 ? 4 : 2>;
 // f64 weights of 31×31 are 7.7 KB of the 32 KB that arguments may have.
 template <class T, int Reach>
 using CorrelationWeights = ConstantWeights<T, (2 * Reach + 1) * (2 * Reach + 1)>;
@@ -71,7 +71,7 @@ using CorrelationWeights = ConstantWeights<T, (2 * Reach + 1) * (2 * Reach + 1)>
 // From shared memory, with weights in constant memory. Rows, Columns > 0 where they are fixed.
 template <class In, class T, int Reach, int Rows, int Columns>
 STOKER_KERNEL(256)
-void correlation_tiled_kernel(Output<T> out, Input<In> image, PictureShape shape,
+void correlation_tiled_kernel(Output<T> out, Input<In> image, PlaneShape shape,
                               STOKER_CONSTANT CorrelationWeights<T, Reach> weights,
                               KernelShape kernel, bool packed, bool packed_out) {
   using Tile = CorrelationTile<T, Reach>;
@@ -90,7 +90,7 @@ void correlation_tiled_kernel(Output<T> out, Input<In> image, PictureShape shape
 // memory first.
 template <class In, class T, int Reach>
 STOKER_KERNEL(256)
-void correlation_loaded_kernel(Output<T> out, Input<In> image, PictureShape shape, Input<T> weights,
+void correlation_loaded_kernel(Output<T> out, Input<In> image, PlaneShape shape, Input<T> weights,
                                KernelShape kernel, bool packed, bool packed_out) {
   using Tile = CorrelationTile<T, Reach>;
   STOKER_SHARED(T, tile, Tile::kValues);

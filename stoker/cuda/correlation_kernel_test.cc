@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/cuda/test_pictures.h"
+#include "stoker/cuda/test_images.h"
 #include "stoker/kernels/correlation/correlation.h"
 
 namespace stoker::cuda {
@@ -18,7 +18,7 @@ struct Pair {
 };
 
 template <class In, class T>
-std::vector<T> reference_of(const PictureCase<In, T>& test) {
+std::vector<T> reference_of(const ImageCase<In, T>& test) {
   return test.expected(
       [](const Plane<T>& out, const Plane<const In>& image, const Plane<const T>& kernel) {
         correlate_reference(out, image, kernel);
@@ -28,8 +28,8 @@ std::vector<T> reference_of(const PictureCase<In, T>& test) {
 enum class Weights : std::uint8_t { kConstant, kLoaded, kPixel };
 
 template <class In, class T>
-std::vector<T> simulated(const PictureCase<In, T>& test, Weights where, SimulatedLaunch& launch) {
-  const Buffer<In> image("image", test.picture(), test.skipped);
+std::vector<T> simulated(const ImageCase<In, T>& test, Weights where, SimulatedLaunch& launch) {
+  const Buffer<In> image("image", test.pixels(), test.skipped);
   const Buffer<T> weights("weights", test.weights());
   Buffer<T> out("out", test.before());
   if (where == Weights::kConstant) {
@@ -45,7 +45,7 @@ std::vector<T> simulated(const PictureCase<In, T>& test, Weights where, Simulate
 }
 
 template <class In, class T>
-void expect_reference(const PictureCase<In, T>& test) {
+void expect_reference(const ImageCase<In, T>& test) {
   const auto expected = reference_of(test);
   for (const Weights where : {Weights::kConstant, Weights::kLoaded, Weights::kPixel}) {
     if (where == Weights::kConstant && reach_of(test.kernel) > kMostCorrelationReach) continue;
@@ -63,25 +63,25 @@ using Types =
                    Pair<std::uint8_t, float>, Pair<std::uint8_t, std::int32_t>>;
 TYPED_TEST_SUITE(CorrelationKernel, Types, );
 
-TYPED_TEST(CorrelationKernel, EqualsTheReferenceForPicturesAndKernelsOfAllShapes) {
-  using Case = PictureCase<typename TypeParam::Input, typename TypeParam::Sum>;
-  const std::pair<int, int> pictures[] = {{1, 1}, {1, 150}, {37, 1}, {5, 4}, {33, 129}, {40, 64}};
+TYPED_TEST(CorrelationKernel, EqualsTheReferenceForImagesAndKernelsOfAllShapes) {
+  using Case = ImageCase<typename TypeParam::Input, typename TypeParam::Sum>;
+  const std::pair<int, int> sizes[] = {{1, 1}, {1, 150}, {37, 1}, {5, 4}, {33, 129}, {40, 64}};
   const KernelShape kernels[] = {{1, 1}, {3, 3}, {5, 5}, {7, 7},  {5, 3},
                                  {3, 5}, {1, 9}, {9, 1}, {11, 15}};
-  for (const auto& [rows, columns] : pictures) {
+  for (const auto& [rows, columns] : sizes) {
     for (const KernelShape kernel : kernels) expect_reference(Case{rows, columns, kernel});
   }
 }
 
 TYPED_TEST(CorrelationKernel, EqualsTheReferenceForLargeKernels) {
-  using Case = PictureCase<typename TypeParam::Input, typename TypeParam::Sum>;
+  using Case = ImageCase<typename TypeParam::Input, typename TypeParam::Sum>;
   expect_reference(Case{20, 70, {31, 31}});
   expect_reference(Case{9, 8, {17, 31}});
   expect_reference(Case{9, 40, {33, 3}});  // beyond what tiles are made for
 }
 
 TYPED_TEST(CorrelationKernel, EqualsTheReferenceWithGapsAndOddAddresses) {
-  using Case = PictureCase<typename TypeParam::Input, typename TypeParam::Sum>;
+  using Case = ImageCase<typename TypeParam::Input, typename TypeParam::Sum>;
   for (const int gap : {1, 3, 16}) expect_reference(Case{18, 80, {3, 3}, gap});
   expect_reference(Case{18, 80, {5, 5}, 0, 1});
   expect_reference(Case{18, 256, {7, 7}, 0, 3});
@@ -91,14 +91,14 @@ TEST(CorrelationKernelEmpty, LaunchesNothing) {
   for (const auto& [rows, columns] : {std::pair{0, 0}, {0, 5}, {5, 0}}) {
     SimulatedLaunch launch;
     for (const Weights where : {Weights::kConstant, Weights::kLoaded, Weights::kPixel}) {
-      (void)simulated(PictureCase<float, float>{rows, columns, {3, 3}}, where, launch);
+      (void)simulated(ImageCase<float, float>{rows, columns, {3, 3}}, where, launch);
     }
     EXPECT_EQ(launch.launches, 0);
   }
 }
 
 TEST(CorrelationKernelSchedules, AllGiveTheSameBytes) {
-  const PictureCase<float, float> test{35, 140, {5, 5}};
+  const ImageCase<float, float> test{35, 140, {5, 5}};
   const auto expected = reference_of(test);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SimulatedLaunch launch{.seed = seed};
@@ -110,7 +110,7 @@ TEST(CorrelationKernelSchedules, AllGiveTheSameBytes) {
 
 TEST(CorrelationKernelBarrier, IsMissedByEveryTiledKernel) {
   for (const int side : {3, 5, 7, 9, 31}) {
-    const PictureCase<float, float> test{20, 140, {side, side}};
+    const ImageCase<float, float> test{20, 140, {side, side}};
     const auto expected = reference_of(test);
     for (const Weights where : {Weights::kConstant, Weights::kLoaded}) {
       SimulatedLaunch checked{.omit_barrier = "tile_filled"};
@@ -123,19 +123,19 @@ TEST(CorrelationKernelBarrier, IsMissedByEveryTiledKernel) {
 
 TEST(CorrelationKernelTiles, FitIntoTheSharedMemoryOfEveryGpu) {
   SimulatedLaunch launch;
-  (void)simulated(PictureCase<double, double>{9, 9, {31, 31}}, Weights::kLoaded, launch);
+  (void)simulated(ImageCase<double, double>{9, 9, {31, 31}}, Weights::kLoaded, launch);
   EXPECT_GT(launch.report.shared_bytes, 40000U);  // the largest of all
   EXPECT_LE(launch.report.shared_bytes, 48U << 10);
 }
 
 TEST(CorrelationKernelNaN, StaysUnderTheKernel) {
   // Columns that a window reads beyond the kernel must not count, not even with weight zero.
-  std::vector<float> picture(9 * 40, 1.0F);
-  picture[4 * 40 + 20] = std::nanf("");
-  const Buffer<float> image("image", picture);
+  std::vector<float> pixels(9 * 40, 1.0F);
+  pixels[4 * 40 + 20] = std::nanf("");
+  const Buffer<float> image("image", pixels);
   const std::vector<float> ones(25, 1.0F);
   for (const KernelShape kernel : {KernelShape{3, 3}, {5, 5}, {5, 3}, {1, 5}}) {
-    Buffer<float> out("out", std::vector<float>(picture.size()));
+    Buffer<float> out("out", std::vector<float>(pixels.size()));
     SimulatedLaunch launch;
     run_constant_correlation<float, float>(launch, out.output(), image.input(), {9, 40, 40, 40},
                                            ones.data(), kernel);

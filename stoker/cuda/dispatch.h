@@ -50,19 +50,19 @@ void run_gram(Launcher&& launch, Output<T> out, Input<T> x, const GramShape& sha
   launch(gram_tiled_kernel<T>, {tiles, tiles}, {kGramThreads, kGramThreads}, out, x, shape, packed);
 }
 
-// Blocks of one thread a pixel that cover the picture.
-inline unsigned pixel_blocks(const PictureShape& shape) {
+// Blocks of one thread a pixel that cover the image.
+inline unsigned pixel_blocks(const PlaneShape& shape) {
   const std::int64_t across = (shape.columns + kPixelBlockColumns - 1) / kPixelBlockColumns;
   const std::int64_t down = (shape.rows + kPixelBlockRows - 1) / kPixelBlockRows;
   return blocks_for(across * down, 1);
 }
 
 template <class In>
-bool packed_input(const Input<In>& image, const PictureShape& shape) {
+bool packed_input(const Input<In>& image, const PlaneShape& shape) {
   return is_aligned(image, 16) && shape.stride % kPackOf<In> == 0;
 }
 template <class T>
-bool packed_output(const Output<T>& out, const PictureShape& shape) {
+bool packed_output(const Output<T>& out, const PlaneShape& shape) {
   return is_aligned(out, 16) && shape.out_stride % kPackOf<T> == 0;
 }
 
@@ -83,7 +83,7 @@ Weights constant_weights(const T* values, KernelShape kernel) {
 
 // Weights in the GPU's memory, row by row without gaps; kernels of any size.
 template <class In, class T, class Launcher>
-void run_correlation(Launcher&& launch, Output<T> out, Input<In> image, const PictureShape& shape,
+void run_correlation(Launcher&& launch, Output<T> out, Input<In> image, const PlaneShape& shape,
                      Input<T> weights, KernelShape kernel, Variant variant) {
   if (shape.rows <= 0 || shape.columns <= 0) return;
   const int reach = reach_of(kernel);
@@ -104,7 +104,7 @@ void run_correlation(Launcher&& launch, Output<T> out, Input<In> image, const Pi
 
 template <class In, class T, int Reach, int Side, class Launcher>
 void launch_tiled_correlation(Launcher&& launch, Output<T> out, Input<In> image,
-                              const PictureShape& shape, const T* weights, KernelShape kernel) {
+                              const PlaneShape& shape, const T* weights, KernelShape kernel) {
   launch(correlation_tiled_kernel<In, T, Reach, Side, Side>,
          {blocks_for(tile_blocks<CorrelationTile<T, Reach>>(shape), 1)}, {32, 8}, out, image, shape,
          constant_weights<CorrelationWeights<T, Reach>>(weights, kernel), kernel,
@@ -112,11 +112,11 @@ void launch_tiled_correlation(Launcher&& launch, Output<T> out, Input<In> image,
 }
 
 // Weights in the host's memory, no side above 31. Unrolled kernels for f32 and squares of 3, 5 and
-// 7: those are what pictures are filtered with, and each costs its compile time for every
+// 7: those are what images are filtered with, and each costs its compile time for every
 // architecture.
 template <class In, class T, class Launcher>
 void run_constant_correlation(Launcher&& launch, Output<T> out, Input<In> image,
-                              const PictureShape& shape, const T* weights, KernelShape kernel) {
+                              const PlaneShape& shape, const T* weights, KernelShape kernel) {
   if (shape.rows <= 0 || shape.columns <= 0) return;
   const int reach = reach_of(kernel);
   if constexpr (std::is_same_v<T, float>) {
@@ -139,7 +139,7 @@ void run_constant_correlation(Launcher&& launch, Output<T> out, Input<In> image,
 
 // Weights in the GPU's memory.
 template <class In, class T, class Launcher>
-void run_sobel(Launcher&& launch, Output<T> out, Input<In> image, const PictureShape& shape,
+void run_sobel(Launcher&& launch, Output<T> out, Input<In> image, const PlaneShape& shape,
                Input<T> weights, KernelShape filter) {
   if (shape.rows <= 0 || shape.columns <= 0) return;
   launch(sobel_pixel_kernel<In, T>, {pixel_blocks(shape)}, {kPixelBlockColumns, kPixelBlockRows},
@@ -147,8 +147,8 @@ void run_sobel(Launcher&& launch, Output<T> out, Input<In> image, const PictureS
 }
 
 template <class In, class T, int Reach, int Side, class Launcher>
-void launch_tiled_sobel(Launcher&& launch, Output<T> out, Input<In> image,
-                        const PictureShape& shape, const T* weights, KernelShape filter) {
+void launch_tiled_sobel(Launcher&& launch, Output<T> out, Input<In> image, const PlaneShape& shape,
+                        const T* weights, KernelShape filter) {
   SobelWeights<T, Reach> both;
   for (int i = 0; i < filter.rows; ++i) {
     for (int j = 0; j < filter.columns; ++j) {
@@ -163,8 +163,8 @@ void launch_tiled_sobel(Launcher&& launch, Output<T> out, Input<In> image,
 
 // Weights in the host's memory, no side above 7. Unrolled kernels for squares of 3 and 5.
 template <class In, class T, class Launcher>
-void run_constant_sobel(Launcher&& launch, Output<T> out, Input<In> image,
-                        const PictureShape& shape, const T* weights, KernelShape filter) {
+void run_constant_sobel(Launcher&& launch, Output<T> out, Input<In> image, const PlaneShape& shape,
+                        const T* weights, KernelShape filter) {
   if (shape.rows <= 0 || shape.columns <= 0) return;
   const int side = filter.rows == filter.columns ? filter.rows : 0;
   if (side == 3) return launch_tiled_sobel<In, T, 1, 3>(launch, out, image, shape, weights, filter);

@@ -160,18 +160,18 @@ class CudaGpu : public Gpu {
   template <class In>
   GpuTimes correlation_of(const Plane<float>& out, const Plane<const In>& image,
                           const Plane<const float>& kernel, Variant variant, int rounds) {
-    Memory<In> picture(image.rows, image.columns);
+    Memory<In> source(image.rows, image.columns);
     Memory<float> weights(kernel.rows, kernel.columns), result(out.rows, out.columns);
     weights.upload(kernel);
     const bool constant = variant == Variant::kTiled && fits(kernel, kMostConstantCorrelation);
     return timed(
-        rounds, [&] { picture.upload(image); },
+        rounds, [&] { source.upload(image); },
         [&] {
           if (constant) {
-            return launch_constant_correlation<In, float>(result.plane(), picture.input(), kernel,
+            return launch_constant_correlation<In, float>(result.plane(), source.input(), kernel,
                                                           nullptr);
           }
-          launch_correlation<In, float>(result.plane(), picture.input(), weights.input(), variant,
+          launch_correlation<In, float>(result.plane(), source.input(), weights.input(), variant,
                                         nullptr);
         },
         [&] { result.download(out); });
@@ -180,18 +180,18 @@ class CudaGpu : public Gpu {
   template <class In>
   GpuTimes sobel_of(const Plane<float>& out, const Plane<const In>& image,
                     const Plane<const float>& filter, Variant variant, int rounds) {
-    Memory<In> picture(image.rows, image.columns);
+    Memory<In> source(image.rows, image.columns);
     Memory<float> weights(filter.rows, filter.columns), result(out.rows, out.columns);
     weights.upload(filter);
     const bool constant = variant == Variant::kTiled && fits(filter, kMostConstantSobel);
     return timed(
-        rounds, [&] { picture.upload(image); },
+        rounds, [&] { source.upload(image); },
         [&] {
           if (constant) {
-            return launch_constant_sobel<In, float>(result.plane(), picture.input(), filter,
+            return launch_constant_sobel<In, float>(result.plane(), source.input(), filter,
                                                     nullptr);
           }
-          launch_sobel<In, float>(result.plane(), picture.input(), weights.input(), nullptr);
+          launch_sobel<In, float>(result.plane(), source.input(), weights.input(), nullptr);
         },
         [&] { result.download(out); });
   }

@@ -45,7 +45,7 @@ GpuTimes timed(int rounds, const Launch& launch) {
 }
 
 template <class In>
-PictureShape shape_of(const Plane<const In>& image) {
+PlaneShape shape_of(const Plane<const In>& image) {
   return {image.rows, image.columns, image.columns, image.columns};
 }
 
@@ -96,17 +96,17 @@ class SimulatedGpu : public Gpu {
   template <class In>
   GpuTimes correlation_of(const Plane<float>& out, const Plane<const In>& image,
                           const Plane<const float>& kernel, Variant variant, int rounds) {
-    const Buffer<In> picture("image", values_of(image));
+    const Buffer<In> source("image", values_of(image));
     const std::vector<float> taps = values_of(kernel);
     const Buffer<float> weights("weights", taps);
     const KernelShape shape{kernel.rows, kernel.columns};
     Result<float> result(out);
     return timed(rounds, [&] {
       if (variant == Variant::kTiled && reach_of(shape) <= kMostCorrelationReach) {
-        run_constant_correlation<In, float>(SimulatedLaunch{}, result.output(), picture.input(),
+        run_constant_correlation<In, float>(SimulatedLaunch{}, result.output(), source.input(),
                                             shape_of(image), taps.data(), shape);
       } else {
-        run_correlation<In, float>(SimulatedLaunch{}, result.output(), picture.input(),
+        run_correlation<In, float>(SimulatedLaunch{}, result.output(), source.input(),
                                    shape_of(image), weights.input(), shape, variant);
       }
       result.download();
@@ -116,17 +116,17 @@ class SimulatedGpu : public Gpu {
   template <class In>
   GpuTimes sobel_of(const Plane<float>& out, const Plane<const In>& image,
                     const Plane<const float>& filter, Variant variant, int rounds) {
-    const Buffer<In> picture("image", values_of(image));
+    const Buffer<In> source("image", values_of(image));
     const std::vector<float> taps = values_of(filter);
     const Buffer<float> weights("weights", taps);
     const KernelShape shape{filter.rows, filter.columns};
     Result<float> result(out);
     return timed(rounds, [&] {
       if (variant == Variant::kTiled && reach_of(shape) <= kMostSobelReach) {
-        run_constant_sobel<In, float>(SimulatedLaunch{}, result.output(), picture.input(),
+        run_constant_sobel<In, float>(SimulatedLaunch{}, result.output(), source.input(),
                                       shape_of(image), taps.data(), shape);
       } else {
-        run_sobel<In, float>(SimulatedLaunch{}, result.output(), picture.input(), shape_of(image),
+        run_sobel<In, float>(SimulatedLaunch{}, result.output(), source.input(), shape_of(image),
                              weights.input(), shape);
       }
       result.download();

@@ -29,9 +29,9 @@ std::vector<T> numbers(std::size_t count, unsigned factor) {
 template <class In>
 void expect_filters(Gpu& gpu, Variant variant) {
   constexpr int kRows = 20, kColumns = 37;
-  const auto picture = numbers<In>(kRows * kColumns, 83);
-  const Plane<const In> image(picture.data(), kRows, kColumns);
-  std::vector<float> expected(picture.size()), found(picture.size());
+  const auto pixels = numbers<In>(kRows * kColumns, 83);
+  const Plane<const In> image(pixels.data(), kRows, kColumns);
+  std::vector<float> expected(pixels.size()), found(pixels.size());
   const Plane<float> want(expected.data(), kRows, kColumns), got(found.data(), kRows, kColumns);
   for (const NamedFilter& filter : named_filters()) {
     correlate_reference(want, image, filter.plane());

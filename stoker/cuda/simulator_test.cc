@@ -98,10 +98,10 @@ TEST(Simulator, FindsThreadsAtDifferentBarriers) {
 }
 
 TEST(Simulator, FindsIndicesOutsideABuffer) {
-  const Buffer<float> buffer("picture", std::vector<float>(10));
+  const Buffer<float> buffer("image", std::vector<float>(10));
   for (const std::int64_t index : {std::int64_t{-1}, std::int64_t{10}, std::int64_t{1} << 40}) {
     EXPECT_THAT(failure_of({}, [&] { (void)float(buffer.input()[index]); }),
-                HasSubstr("picture[" + std::to_string(index) + "]; it has 10 values"));
+                HasSubstr("image[" + std::to_string(index) + "]; it has 10 values"));
   }
 }
 
@@ -161,7 +161,7 @@ TEST(Simulator, FindsRacesInSharedMemoryWhateverTheOrder) {
 }
 
 TEST(Simulator, ReportsTheErrorOfAThreadThatWaitedAtABarrier) {
-  const Buffer<float> buffer("picture", std::vector<float>(10));
+  const Buffer<float> buffer("image", std::vector<float>(10));
   EXPECT_THAT(failure_of({.grid = {3}, .block = {64}},
                          [&] {
                            STOKER_BARRIER(first);

@@ -8,7 +8,7 @@ void launch_sobel(const Plane<T>& out, const Plane<const In>& image, const Plane
   detail::check_filter("sobel", detail::PlaneSize(out), detail::PlaneSize(image),
                        detail::PlaneSize(filter), 0);
   run_sobel<In, T>(detail::DeviceLauncher{"sobel", stream}, out.data, image.data,
-                   PictureShape{image.rows, image.columns, image.stride, out.stride}, filter.data,
+                   PlaneShape{image.rows, image.columns, image.stride, out.stride}, filter.data,
                    KernelShape{filter.rows, filter.columns});
 }
 
@@ -18,7 +18,7 @@ void launch_constant_sobel(const Plane<T>& out, const Plane<const In>& image,
   detail::check_filter("sobel", detail::PlaneSize(out), detail::PlaneSize(image),
                        detail::PlaneSize(filter), 2 * kMostSobelReach + 1);
   run_constant_sobel<In, T>(detail::DeviceLauncher{"sobel", stream}, out.data, image.data,
-                            PictureShape{image.rows, image.columns, image.stride, out.stride},
+                            PlaneShape{image.rows, image.columns, image.stride, out.stride},
                             filter.data, KernelShape{filter.rows, filter.columns});
 }
 

@@ -25,7 +25,7 @@ T length(T x, T y) {
 // One thread a pixel, filters of any size.
 template <class In, class T>
 STOKER_KERNEL(256)
-void sobel_pixel_kernel(Output<T> out, Input<In> image, PictureShape shape, Input<T> weights,
+void sobel_pixel_kernel(Output<T> out, Input<In> image, PlaneShape shape, Input<T> weights,
                         KernelShape filter) {
   const PixelPlace at = pixel_place(shape);
   if (at.y >= shape.rows || at.x >= shape.columns) return;
@@ -35,7 +35,7 @@ void sobel_pixel_kernel(Output<T> out, Input<In> image, PictureShape shape, Inpu
 }
 
 template <class T, int Reach>
-using SobelTile = PictureTile<T, Reach, 2>;
+using SobelTile = ImageTile<T, Reach, 2>;
 
 // The filter, and the filter transposed, row by row.
 template <class T, int Reach>
@@ -48,7 +48,7 @@ struct SobelWeights {
 // fixed size.
 template <class In, class T, int Reach, int Side>
 STOKER_KERNEL(256)
-void sobel_tiled_kernel(Output<T> out, Input<In> image, PictureShape shape,
+void sobel_tiled_kernel(Output<T> out, Input<In> image, PlaneShape shape,
                         STOKER_CONSTANT SobelWeights<T, Reach> weights, KernelShape filter,
                         bool packed, bool packed_out) {
   using Tile = SobelTile<T, Reach>;

@@ -4,21 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/cuda/test_pictures.h"
+#include "stoker/cuda/test_images.h"
 #include "stoker/kernels/sobel/sobel.h"
 
 namespace stoker::cuda {
 namespace {
 
 template <class In, class T>
-std::vector<T> reference_of(const PictureCase<In, T>& test) {
+std::vector<T> reference_of(const ImageCase<In, T>& test) {
   return test.expected([](const Plane<T>& out, const Plane<const In>& image,
                           const Plane<const T>& filter) { sobel_reference(out, image, filter); });
 }
 
 template <class In, class T>
-std::vector<T> simulated(const PictureCase<In, T>& test, Variant variant, SimulatedLaunch& launch) {
-  const Buffer<In> image("image", test.picture(), test.skipped);
+std::vector<T> simulated(const ImageCase<In, T>& test, Variant variant, SimulatedLaunch& launch) {
+  const Buffer<In> image("image", test.pixels(), test.skipped);
   Buffer<T> out("out", test.before());
   const auto values = test.weights();
   if (variant == Variant::kTiled) {
@@ -33,7 +33,7 @@ std::vector<T> simulated(const PictureCase<In, T>& test, Variant variant, Simula
 }
 
 template <class In, class T>
-void expect_reference(const PictureCase<In, T>& test) {
+void expect_reference(const ImageCase<In, T>& test) {
   const auto expected = reference_of(test);
   for (const Variant variant : {Variant::kPlain, Variant::kTiled}) {
     if (variant == Variant::kTiled && reach_of(test.kernel) > kMostSobelReach) continue;
@@ -46,15 +46,15 @@ void expect_reference(const PictureCase<In, T>& test) {
 
 template <class In, class T>
 void expect_reference_everywhere() {
-  const std::pair<int, int> pictures[] = {{1, 1}, {1, 150}, {37, 1}, {3, 4}, {33, 129}};
-  for (const auto& [rows, columns] : pictures) {
+  const std::pair<int, int> sizes[] = {{1, 1}, {1, 150}, {37, 1}, {3, 4}, {33, 129}};
+  for (const auto& [rows, columns] : sizes) {
     for (const KernelShape filter :
          {KernelShape{3, 3}, {5, 5}, {5, 3}, {3, 5}, {1, 7}, {7, 7}, {9, 3}}) {
-      expect_reference(PictureCase<In, T>{rows, columns, filter});
+      expect_reference(ImageCase<In, T>{rows, columns, filter});
     }
   }
-  expect_reference(PictureCase<In, T>{18, 80, {5, 3}, 3});
-  expect_reference(PictureCase<In, T>{18, 80, {3, 3}, 0, 1});
+  expect_reference(ImageCase<In, T>{18, 80, {5, 3}, 3});
+  expect_reference(ImageCase<In, T>{18, 80, {3, 3}, 0, 1});
 }
 
 TEST(SobelKernel, EqualsTheReferenceForF32) { expect_reference_everywhere<float, float>(); }
@@ -67,8 +67,7 @@ void expect_documents_filters() {
     const auto plane = filter.plane();
     const std::vector<T> taps(plane.data, plane.data + plane.size());
     for (const auto& [rows, columns] : {std::pair{1, 1}, {21, 140}, {40, 33}}) {
-      expect_reference(
-          PictureCase<In, T>{rows, columns, {filter.rows, filter.columns}, 0, 0, taps});
+      expect_reference(ImageCase<In, T>{rows, columns, {filter.rows, filter.columns}, 0, 0, taps});
     }
   }
 }
@@ -79,16 +78,16 @@ TEST(SobelKernel, EqualsTheReferenceForTheDocumentsFilters) {
   expect_documents_filters<std::uint8_t, float>();
 }
 
-TEST(SobelKernel, LaunchesNothingForEmptyPictures) {
+TEST(SobelKernel, LaunchesNothingForEmptyImages) {
   SimulatedLaunch launch;
-  (void)simulated(PictureCase<float, float>{0, 7, {3, 3}}, Variant::kTiled, launch);
-  (void)simulated(PictureCase<float, float>{7, 0, {3, 3}}, Variant::kPlain, launch);
+  (void)simulated(ImageCase<float, float>{0, 7, {3, 3}}, Variant::kTiled, launch);
+  (void)simulated(ImageCase<float, float>{7, 0, {3, 3}}, Variant::kPlain, launch);
   EXPECT_EQ(launch.launches, 0);
 }
 
 TEST(SobelKernel, MissesItsBarrier) {
   for (const KernelShape filter : {KernelShape{3, 3}, {5, 5}, {5, 3}}) {
-    const PictureCase<float, float> test{20, 140, filter};
+    const ImageCase<float, float> test{20, 140, filter};
     SimulatedLaunch checked{.omit_barrier = "tile_filled"};
     EXPECT_THROW((void)simulated(test, Variant::kTiled, checked), SimulatorError);
     SimulatedLaunch unchecked{.omit_barrier = "tile_filled", .check_races = false};
@@ -97,7 +96,7 @@ TEST(SobelKernel, MissesItsBarrier) {
 }
 
 TEST(SobelKernel, GivesTheSameBytesInEverySchedule) {
-  const PictureCase<std::uint8_t, float> test{35, 140, {3, 3}};
+  const ImageCase<std::uint8_t, float> test{35, 140, {3, 3}};
   const auto expected = reference_of(test);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SimulatedLaunch launch{.seed = seed};

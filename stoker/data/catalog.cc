@@ -19,7 +19,7 @@
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/missing_part.h"
 #include "stoker/data/detail/open_expression.h"
-#include "stoker/data/detail/open_pictures.h"
+#include "stoker/data/detail/open_images.h"
 #include "stoker/data/detail/open_shards.h"
 #include "stoker/data/sources/idx.h"
 #include "stoker/data/sources/listing_cache.h"
@@ -253,8 +253,8 @@ std::shared_ptr<const Source> open_path(const std::string& text, Split split,
   const fs::path path(text);
   check_is_there(text);
   if (!holds_idx(path)) {
-    return detail::open_pictures(path, split, options.pictures,
-                                 listing_cache_folder(options.places.environment));
+    return detail::open_images(path, split, options.images,
+                               listing_cache_folder(options.places.environment));
   }
   const auto needed = names_of({split});
   const auto missing = missing_files(path, needed);
@@ -298,7 +298,7 @@ DataParts find_data_parts(const std::string& name_or_path, const DataOptions& op
   if (find_known(name_or_path) != nullptr) return kKnownParts;
   if (detail::names_shards(name_or_path)) return detail::shard_parts(name_or_path, options);
   check_is_there(name_or_path);
-  return holds_idx(name_or_path) ? idx_parts(name_or_path) : detail::picture_parts(name_or_path);
+  return holds_idx(name_or_path) ? idx_parts(name_or_path) : detail::image_parts(name_or_path);
 }
 
 Split evaluation_split(const DataParts& parts) noexcept {

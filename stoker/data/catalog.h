@@ -6,9 +6,9 @@
 ///
 /// A folder holds {train,val,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz (plain is
 /// taken where both are there; t10k is the test part, val may be missing), and optionally
-/// classes.txt: one class name per line. A folder without any of those is one of pictures: with a
+/// classes.txt: one class name per line. A folder without any of those is one of images: with a
 /// folder for each class, with train/, val/ and test/ in it, or with the lists train.txt, val.txt
-/// and test.txt. A list of pictures (image_list.h) and a single picture are data too, and so are
+/// and test.txt. A list of images (image_list.h) and a single image are data too, and so are
 /// shards (detail/open_shards.h), on this machine or behind a URL.
 #pragma once
 
@@ -36,7 +36,7 @@ enum class Split : std::uint8_t { kTrain, kValidation, kTest };
 [[nodiscard]] STOKER_API Split parse_split(const std::string& text);
 
 /// The parts that data has beside its training part. Data without parts (a folder of classes, a
-/// list, one picture) is all training data.
+/// list, one image) is all training data.
 struct DataParts {
   bool validation = false, test = false;
 
@@ -58,7 +58,7 @@ struct DataPlaces {
 /// How data is opened.
 struct DataOptions {
   DataPlaces places = system_data_places();
-  FolderOptions pictures = {};
+  FolderOptions images = {};
   ShardOptions shards = {};
 };
 

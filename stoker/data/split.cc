@@ -34,7 +34,7 @@ std::regex parse_expression(const std::string& text) {
                      .hint = kHint});
 }
 
-// Sets how many pictures the expression does not match.
+// Sets how many images the expression does not match.
 SampleGroups group_by(const ImageListing& listing, const std::string& text,
                       std::uint64_t& ungrouped) {
   const std::regex expression = parse_expression(text);

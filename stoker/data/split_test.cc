@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Pictures of sizes that differ, so that no file is read and none need be there.
+// Images of sizes that differ, so that no file is read and none need be there.
 ImageListing made_listing(const std::vector<std::size_t>& counts) {
   ImageListing listing;
   for (std::size_t c = 0; c < counts.size(); ++c) {
@@ -36,7 +36,7 @@ std::size_t count_of(const ImageListing& listing, std::int32_t label) {
   return static_cast<std::size_t>(std::ranges::count(listing.images, label, &ListedImage::label));
 }
 
-// Each picture is on exactly one side, in the listing's order.
+// Each image is on exactly one side, in the listing's order.
 void expect_whole(const ImageListing& listing, const SplitParts& parts) {
   std::vector<std::string> all = paths_of(parts.train), val = paths_of(parts.validation);
   const auto in_order = [&](const std::vector<std::string>& paths) {
@@ -100,7 +100,7 @@ TEST(Split, StratifiedTakesTheShareOfEachClass) {
   }
 }
 
-TEST(Split, AllPicturesAreEquallyLikely) {
+TEST(Split, AllImagesAreEquallyLikely) {
   const ImageListing listing = made_listing({10});
   std::map<std::string, int> times;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
@@ -152,7 +152,7 @@ TEST(Split, EveryCountsGroups) {
   EXPECT_THAT(groups, ElementsAre("p0", "p3", "p6"));
 }
 
-TEST(Split, PicturesWithoutAGroupStandAlone) {
+TEST(Split, ImagesWithoutAGroupStandAlone) {
   const ImageListing listing = made_listing({20});
   const SplitParts parts = split_listing(listing, {.fraction = 0.5, .group = "(p0)_"});
   expect_whole(listing, parts);
@@ -163,7 +163,7 @@ TEST(Split, PicturesWithoutAGroupStandAlone) {
 TEST(Split, ExactDuplicatesStayTogether) {
   const TempFolder folder;
   for (int i = 0; i < 24; ++i) {
-    // The pictures 5 and 6 are equal, and 12 of one class is 3 of the other.
+    // The images 5 and 6 are equal, and 12 of one class is 3 of the other.
     const int a = i == 6 ? 5 : i, b = i == 3 ? 12 : 100 + i;
     folder.write(fmt::format("a/{:02}.jpg", i), Bytes(50, static_cast<std::uint8_t>(a)));
     folder.write(fmt::format("b/{:02}.jpg", i), Bytes(50, static_cast<std::uint8_t>(b)));
@@ -191,7 +191,7 @@ TEST(Split, ExactDuplicatesStayTogether) {
   EXPECT_LT(together_in_validation, 30);
 }
 
-// Chains: group p0 and p1 share a picture, p1 and p2 another.
+// Chains: group p0 and p1 share an image, p1 and p2 another.
 TEST(Split, GroupsTiedByDuplicatesAreOne) {
   const TempFolder folder;
   for (int group = 0; group < 6; ++group) {

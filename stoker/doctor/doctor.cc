@@ -122,7 +122,7 @@ class Examination {
  private:
   void work() {
     try {
-      PictureExaminer examiner(options_.limits);
+      ImageExaminer examiner(options_.limits);
       for (std::size_t i; (i = next_.fetch_add(1)) < total_; done_.fetch_add(1)) {
         ExaminedImage& image = diagnosis_.images[i];
         image.facts = examiner.examine(diagnosis_.folder / image.path);

@@ -1,7 +1,7 @@
-// Examines a folder of pictures before anyone trains on it: files that cannot be decoded, odd ones,
-// the same picture twice, in two classes or in two parts, classes that are too small or missing.
+// Examines a folder of images before anyone trains on it: files that cannot be decoded, odd ones,
+// the same image twice, in two classes or in two parts, classes that are too small or missing.
 //
-// diagnose() decodes every picture once, in parallel, and keeps about 1,300 bytes of each. What it
+// diagnose() decodes every image once, in parallel, and keeps about 1,300 bytes of each. What it
 // finds, and in which order, depends on the files alone, not on the number of workers. Nothing in
 // the folder is changed. Plain values; no state.
 #pragma once
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/doctor/picture_facts.h"
+#include "stoker/doctor/image_facts.h"
 
 namespace stoker {
 
@@ -82,7 +82,7 @@ struct ExaminedImage {
   std::size_t part = 0;    // place in Diagnosis::parts
   std::int32_t label = 0;  // place in the part's class_names, or kNoClass
   std::uint64_t bytes = 0;
-  PictureFacts facts;
+  ImageFacts facts;
 };
 
 struct Diagnosis {
@@ -98,22 +98,22 @@ struct Diagnosis {
 
 struct DoctorOptions {
   DecodeLimits limits = {};
-  int min_side = 32;          // smaller pictures are tiny
+  int min_side = 32;          // smaller images are tiny
   double max_ratio = 4;       // of the longer side to the shorter
   double max_imbalance = 10;  // of the largest class to the smallest
   int near_distance = 8;      // bits of the hash, below 0: don't look for near-duplicates
-  bool mirrored = false;      // a mirrored picture is a near-duplicate too
+  bool mirrored = false;      // a mirrored image is a near-duplicate too
   int workers = 1;
   // Called now and then, by the calling thread, with how many files are examined, and of how many.
   // What it throws ends the examination.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-// Throws Error where the folder cannot be listed; a bad picture is a finding.
+// Throws Error where the folder cannot be listed; a bad image is a finding.
 [[nodiscard]] Diagnosis diagnose(const std::filesystem::path& folder, const DoctorOptions& options);
 
-// Places in `images` of what a training should take: the pictures of the first part (train) without
-// those of error findings, and one of each set of duplicates. A picture that a later part has too
+// Places in `images` of what a training should take: the images of the first part (train) without
+// those of error findings, and one of each set of duplicates. An image that a later part has too
 // is left out, so that the evaluation stays as it is.
 [[nodiscard]] std::vector<std::size_t> clean_images(const Diagnosis& diagnosis);
 

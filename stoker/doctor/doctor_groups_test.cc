@@ -1,7 +1,7 @@
-// Pictures that are the same or look alike, and the clean list that follows.
+// Images that are the same or look alike, and the clean list that follows.
 #include <gmock/gmock.h>
 
-#include "stoker/data/test_pictures.h"
+#include "stoker/data/test_images.h"
 #include "stoker/doctor/doctor.h"
 #include "stoker/doctor/test_findings.h"
 
@@ -47,7 +47,7 @@ TEST_F(DoctorGroupsTest, EqualPixelsInTwoFormatsAreDuplicates) {
   EXPECT_EQ(diagnosis().findings[0].detail, "the same pixels, stored differently");
 }
 
-TEST_F(DoctorGroupsTest, OnePictureUnderTwoLabelsIsAnErrorAndNoneStays) {
+TEST_F(DoctorGroupsTest, OneImageUnderTwoLabelsIsAnErrorAndNoneStays) {
   add("a/1.png", scene(1));
   add("b/1.png", scene(1));
   add("b/2.png", scene(2));
@@ -56,7 +56,7 @@ TEST_F(DoctorGroupsTest, OnePictureUnderTwoLabelsIsAnErrorAndNoneStays) {
   EXPECT_THAT(clean(), ElementsAre("b/2.png"));
 }
 
-TEST_F(DoctorGroupsTest, OnePictureInTwoPartsIsALeakAndLeavesTrain) {
+TEST_F(DoctorGroupsTest, OneImageInTwoPartsIsALeakAndLeavesTrain) {
   add("train/a/1.png", scene(1));
   add("train/a/2.png", scene(2));
   add("test/a/x.png", scene(1));
@@ -81,7 +81,7 @@ TEST_F(DoctorGroupsTest, TwoLabelsInTwoPartsAreTwoFindings) {
                                       "leak: test/b/1.png train/a/1.png"));
 }
 
-TEST_F(DoctorGroupsTest, AlikePicturesAreNotedAndStay) {
+TEST_F(DoctorGroupsTest, AlikeImagesAreNotedAndStay) {
   add("a/1.png", scene(1, 200, 150));
   add("a/2.png", test::resized(scene(1, 200, 150), 100, 80));
   add("a/3.png", test::changed(scene(1, 200, 150), 80, 20));
@@ -92,7 +92,7 @@ TEST_F(DoctorGroupsTest, AlikePicturesAreNotedAndStay) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
-TEST_F(DoctorGroupsTest, AlikePicturesAcrossLabelsAndPartsAreWarnings) {
+TEST_F(DoctorGroupsTest, AlikeImagesAcrossLabelsAndPartsAreWarnings) {
   add("train/a/1.png", scene(1, 200, 150));
   add("train/b/1.png", test::resized(scene(1, 200, 150), 100, 80));
   add("train/a/2.png", scene(2, 200, 150));
@@ -102,7 +102,7 @@ TEST_F(DoctorGroupsTest, AlikePicturesAcrossLabelsAndPartsAreWarnings) {
                                       "near_leak: test/a/2.png train/a/2.png"));
 }
 
-// A copy of one of two alike pictures belongs to both findings.
+// A copy of one of two alike images belongs to both findings.
 TEST_F(DoctorGroupsTest, CopiesJoinTheirAlikes) {
   add("a/1.png", scene(1, 200, 150));
   add("a/2.png", scene(1, 200, 150));
@@ -111,7 +111,7 @@ TEST_F(DoctorGroupsTest, CopiesJoinTheirAlikes) {
               ElementsAre("duplicate: a/1.png a/2.png", "near_duplicate: a/1.png a/2.png a/3.png"));
 }
 
-TEST_F(DoctorGroupsTest, MirroredPicturesCountOnlyWhenAsked) {
+TEST_F(DoctorGroupsTest, MirroredImagesCountOnlyWhenAsked) {
   add("a/1.png", scene(1));
   add("a/2.png", test::mirrored(scene(1)));
   add("a/3.png", scene(2));

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "stoker/data/test_pictures.h"
+#include "stoker/data/test_images.h"
 #include "stoker/doctor/test_findings.h"
 
 namespace stoker {
@@ -57,7 +57,7 @@ TEST_F(DoctorTest, FilesThatCannotBeDecodedAreErrors) {
   EXPECT_EQ(detail(), "an empty file");
 }
 
-TEST_F(DoctorTest, LargePicturesAreErrors) {
+TEST_F(DoctorTest, LargeImagesAreErrors) {
   add("a/fits.png", scene(1, 100, 80));
   add("a/large.png", scene(2, 100, 81));
   options_.limits.max_pixels = 8000;
@@ -104,14 +104,14 @@ TEST_F(DoctorTest, SizesAtTheLimitsPass) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
-TEST_F(DoctorTest, BlankPicturesAreReportedButLookLikeNothing) {
+TEST_F(DoctorTest, BlankImagesAreReportedButLookLikeNothing) {
   add_class("a", 2);
   add("a/black.png", Image({.height = 50, .width = 50, .channels = 3}));
   add("a/grey.png", test::changed(scene(1), 0, 128));
   EXPECT_THAT(findings(), ElementsAre("blank: a/black.png", "blank: a/grey.png"));
 }
 
-TEST_F(DoctorTest, ClassesWithoutPicturesAreErrors) {
+TEST_F(DoctorTest, ClassesWithoutImagesAreErrors) {
   add_class("a", 2);
   add("b/bad.png", Bytes{1, 2, 3});
   std::filesystem::create_directories(folder_.path() / "c");
@@ -151,7 +151,7 @@ TEST_F(DoctorTest, LeftOutFilesAreNoted) {
                                       "ignored: a/notes.txt"));
 }
 
-TEST_F(DoctorTest, PicturesBesideTheClassFoldersAreReported) {
+TEST_F(DoctorTest, ImagesBesideTheClassFoldersAreReported) {
   add_class("a", 2);
   add("forgotten.PNG");
   add(".cover.png");

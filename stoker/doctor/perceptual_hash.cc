@@ -6,8 +6,8 @@
 namespace stoker {
 namespace {
 
-constexpr int kSide = 32;         // of the picture that is transformed
-constexpr int kFrequencies = 11;  // an axis; the hash takes those with u + v <= 10
+constexpr std::size_t kSide = 32;         // of the image that is transformed
+constexpr std::size_t kFrequencies = 11;  // an axis; the hash takes those with u + v <= 10
 constexpr int kBits = 64;
 
 using Grey = std::array<std::uint8_t, kSide * kSide>;
@@ -19,11 +19,10 @@ constexpr std::array<std::int32_t, 33> kCosine = {
     14053, 13623, 13160, 12665, 12140, 11585, 11003, 10394, 9760,  9102,  8423,
     7723,  7005,  6270,  5520,  4756,  3981,  3196,  2404,  1606,  804,   0};
 
-std::int32_t cosine(int k) {
+std::int32_t cosine(std::size_t k) {
   k %= 128;
   if (k > 64) k = 128 - k;
-  return k <= 32 ? kCosine[static_cast<std::size_t>(k)]
-                 : -kCosine[static_cast<std::size_t>(64 - k)];
+  return k <= 32 ? kCosine[k] : -kCosine[64 - k];
 }
 
 using CosineRows = std::array<std::array<std::int32_t, kSide>, kFrequencies>;
@@ -32,17 +31,15 @@ using CosineRows = std::array<std::array<std::int32_t, kSide>, kFrequencies>;
 const CosineRows& cosine_rows() {
   static const CosineRows rows = [] {
     CosineRows made{};
-    for (int u = 0; u < kFrequencies; ++u) {
-      for (int x = 0; x < kSide; ++x) {
-        made[static_cast<std::size_t>(u)][static_cast<std::size_t>(x)] = cosine(u * (2 * x + 1));
-      }
+    for (std::size_t u = 0; u < kFrequencies; ++u) {
+      for (std::size_t x = 0; x < kSide; ++x) made[u][x] = cosine(u * (2 * x + 1));
     }
     return made;
   }();
   return rows;
 }
 
-// RGB; grey pictures repeat their value.
+// RGB; grey images repeat their value.
 using Small = std::array<std::uint8_t, kSide * kSide * 3>;
 
 Small shrunk(const ImageView& image, ResizeScratch& scratch) {
@@ -69,7 +66,9 @@ Spectrum transform(const Grey& grey) {
   std::array<std::array<std::int64_t, kFrequencies>, kSide> rows{};
   for (std::size_t y = 0; y < kSide; ++y) {
     for (std::size_t u = 0; u < kFrequencies; ++u) {
-      for (std::size_t x = 0; x < kSide; ++x) rows[y][u] += grey[y * kSide + x] * cosines[u][x];
+      for (std::size_t x = 0; x < kSide; ++x) {
+        rows[y][u] += std::int64_t{grey[y * kSide + x]} * cosines[u][x];
+      }
     }
   }
   Spectrum spectrum{};
@@ -121,15 +120,16 @@ struct Moments {
   std::int64_t aa = 0, bb = 0, ab = 0;
 };
 
-constexpr std::int64_t kPixels = kSketchSide * kSketchSide;
+constexpr std::int64_t kPixels = std::int64_t{kSketchSide} * kSketchSide;
 
-Moments moments(const PictureSketch& a, const PictureSketch& b, int channel, bool mirror) noexcept {
+Moments moments(const ImageSketch& a, const ImageSketch& b, std::size_t channel,
+                bool mirror) noexcept {
   std::int64_t sum_a = 0, sum_b = 0;
   Moments sums;
-  for (int i = 0; i < kPixels; ++i) {
-    const int other = mirror ? i ^ (kSketchSide - 1) : i;
-    const std::int64_t va = a.rgb[static_cast<std::size_t>(3 * i + channel)];
-    const std::int64_t vb = b.rgb[static_cast<std::size_t>(3 * other + channel)];
+  for (std::size_t i = 0; i < std::size_t{kPixels}; ++i) {
+    const std::size_t other = mirror ? i ^ (kSketchSide - 1) : i;
+    const std::int64_t va = a.rgb[3 * i + channel];
+    const std::int64_t vb = b.rgb[3 * other + channel];
     sum_a += va;
     sum_b += vb;
     sums.aa += va * va;
@@ -141,11 +141,12 @@ Moments moments(const PictureSketch& a, const PictureSketch& b, int channel, boo
           .ab = kPixels * sums.ab - sum_a * sum_b};
 }
 
-bool alike(const PictureSketch& a, const PictureSketch& b, bool mirror) noexcept {
-  // Below this variance (2 grey levels squared) there is nothing but noise to compare.
-  constexpr std::int64_t kFlat = 3 * 2 * kPixels * kPixels;
+bool alike(const ImageSketch& a, const ImageSketch& b, bool mirror) noexcept {
+  // Below this variance (2 grey levels squared, of 3 channels) there is nothing but noise to
+  // compare.
+  constexpr std::int64_t kFlat = 6 * kPixels * kPixels;
   Moments all;
-  for (int channel = 0; channel < 3; ++channel) {
+  for (std::size_t channel = 0; channel < 3; ++channel) {
     const Moments one = moments(a, b, channel, mirror);
     all.aa += one.aa;
     all.bb += one.bb;
@@ -160,12 +161,12 @@ bool alike(const PictureSketch& a, const PictureSketch& b, bool mirror) noexcept
 
 }  // namespace
 
-PictureSketch sketch_of(const ImageView& image, ResizeScratch& scratch) {
+ImageSketch sketch_of(const ImageView& image, ResizeScratch& scratch) {
   const Small small = shrunk(image, scratch);
   const Spectrum spectrum = transform(grey_of(small));
-  PictureSketch sketch{.hash = hash_of(spectrum), .mirrored_hash = hash_of(mirrored(spectrum))};
+  ImageSketch sketch{.hash = hash_of(spectrum), .mirrored_hash = hash_of(mirrored(spectrum))};
   for (std::size_t i = 0; i < sketch.rgb.size(); ++i) {
-    const std::size_t y = i / (3 * kSketchSide), x = i / 3 % kSketchSide, channel = i % 3;
+    const std::size_t y = i / 3 / kSketchSide, x = i / 3 % kSketchSide, channel = i % 3;
     const std::uint8_t* at = &small[(2 * y * kSide + 2 * x) * 3 + channel];
     constexpr std::size_t kRow = kSide * 3;
     sketch.rgb[i] = static_cast<std::uint8_t>((at[0] + at[3] + at[kRow] + at[kRow + 3] + 2) / 4);
@@ -173,11 +174,9 @@ PictureSketch sketch_of(const ImageView& image, ResizeScratch& scratch) {
   return sketch;
 }
 
-bool look_alike(const PictureSketch& a, const PictureSketch& b) noexcept {
-  return alike(a, b, false);
-}
+bool look_alike(const ImageSketch& a, const ImageSketch& b) noexcept { return alike(a, b, false); }
 
-bool look_mirrored(const PictureSketch& a, const PictureSketch& b) noexcept {
+bool look_mirrored(const ImageSketch& a, const ImageSketch& b) noexcept {
   return alike(a, b, true);
 }
 

@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "stoker/data/test_pictures.h"
+#include "stoker/data/test_images.h"
 #include "stoker/doctor/hamming_index.h"
 
 namespace stoker {
 namespace {
 
-PictureSketch sketch(const Image& image) {
+ImageSketch sketch(const Image& image) {
   ResizeScratch scratch;
   return sketch_of(image.view(), scratch);
 }
@@ -65,7 +65,7 @@ TEST(PerceptualHash, BitsAreFrequencies) {
   EXPECT_EQ(rising >> 1 & 1, 0U);
 }
 
-TEST(PerceptualHash, GreyAndColourOfTheSamePictureAgree) {
+TEST(PerceptualHash, GreyAndColourOfTheSameImageAgree) {
   const Image grey = test::scene(3, 96, 72, 1);
   Image colour({.height = 72, .width = 96, .channels = 3});
   for (std::size_t i = 0; i < colour.shape().bytes(); ++i) {
@@ -77,15 +77,15 @@ TEST(PerceptualHash, GreyAndColourOfTheSamePictureAgree) {
 
 TEST(PerceptualHash, KnowsItsMirrorImage) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const PictureSketch image = sketch(test::scene(seed));
-    const PictureSketch other = sketch(test::mirrored(test::scene(seed)));
+    const ImageSketch image = sketch(test::scene(seed));
+    const ImageSketch other = sketch(test::mirrored(test::scene(seed)));
     EXPECT_LE(hamming_distance(image.mirrored_hash, other.hash), 2) << seed;
     EXPECT_TRUE(look_mirrored(image, other));
     EXPECT_FALSE(look_alike(image, other));
   }
 }
 
-TEST(LookAlike, FlatPicturesMatchOnlyEachOther) {
+TEST(LookAlike, FlatImagesMatchOnlyEachOther) {
   const Image grey = test::changed(test::scene(1), 0, 100), white = test::changed(grey, 0, 255);
   EXPECT_TRUE(look_alike(sketch(grey), sketch(white)));
   EXPECT_FALSE(look_alike(sketch(grey), sketch(test::scene(1))));
@@ -97,7 +97,7 @@ TEST(LookAlike, NegativesAreNotAlike) {
   EXPECT_FALSE(look_alike(sketch(test::scene(1)), sketch(negative)));
 }
 
-TEST(PerceptualHash, TakesPicturesOfOnePixel) {
+TEST(PerceptualHash, TakesImagesOfOnePixel) {
   EXPECT_EQ(sketch(Image({.height = 1, .width = 1})).rgb[767], 0);
   EXPECT_EQ(sketch(test::changed(test::scene(2, 1, 300), 0, 9)).rgb[0], 9);
 }

@@ -7,7 +7,7 @@
 /// which may be hundreds of MB for a file of as many kB.)
 ///
 /// Pixels equal Pillow's: the accurate integer DCT with smooth chroma for JPEG, the high byte of 16
-/// bits. Where a picture has transparency it is laid over the background.
+/// bits. Where an image has transparency it is laid over the background.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct DecodeLimits {
   int max_scans = 100;  ///< of a progressive JPEG; encoders make 10 or so, each costs a full pass
 };
 
-/// Whole pixels, from the top left corner of the upright picture.
+/// Whole pixels, from the top left corner of the upright image.
 struct Region {
   int left = 0, top = 0, width = 0, height = 0;
   bool operator==(const Region&) const = default;
@@ -62,7 +62,7 @@ struct ImageHeader {
   bool palette = false;       ///< PNG
   bool cmyk = false;          ///< JPEG: CMYK or YCCK
   bool progressive = false;   ///< JPEG in several scans, interlaced PNG
-  bool animated = false;      ///< WebP or PNG; the first picture is decoded
+  bool animated = false;      ///< WebP or PNG; the first image is decoded
   bool operator==(const ImageHeader&) const = default;
 };
 
@@ -70,7 +70,7 @@ struct ImageHeader {
 struct DecodeOptions {
   int channels = 3;  ///< 1: Pillow's L, (19595 R + 38470 G + 7471 B + 32768) >> 16
   Colour background{255, 255, 255};
-  std::optional<Region> region = {};  ///< of the upright picture; all of it where missing
+  std::optional<Region> region = {};  ///< of the upright image; all of it where missing
   /// Where not exact, a JPEG whose region is at least 2, 4 or 8 times the target in both directions
   /// is decoded at 1/2, 1/4 or 1/8 of its size.
   bool exact = true;
@@ -101,8 +101,8 @@ class ImageDecoder {
   [[nodiscard]] STOKER_API Result<ImageHeader> open(std::span<const std::byte> bytes);
 
   /// Decodes what open() has accepted, once for each open(). An error names reason and byte but no
-  /// path: the caller knows it. Damage is an error, not half a picture; but damage below the region
-  /// is not seen, because those bytes are not read. The region must lie inside the picture.
+  /// path: the caller knows it. Damage is an error, not half an image; but damage below the region
+  /// is not seen, because those bytes are not read. The region must lie inside the image.
   [[nodiscard]] STOKER_API Result<DecodedImage> decode(const DecodeOptions& options);
 
  private:

@@ -1,6 +1,6 @@
 // Decoding a photograph of about 500x375, whole, and the crops that a random resized crop takes.
 // Real photographs under $STOKER_TEST_DATA/photos; one of them again and again says too little,
-// because the time depends on the picture.
+// because the time depends on the image.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -35,7 +35,7 @@ std::vector<std::vector<char>> load_photos() {
   return files;
 }
 
-// A square-ish region of this share of the picture, anywhere.
+// A square-ish region of this share of the image, anywhere.
 Region crop(const ImageHeader& header, double share, Rng& rng) {
   const int width = std::max(1, static_cast<int>(header.width * share));
   const int height = std::max(1, static_cast<int>(header.height * share));
@@ -43,7 +43,7 @@ Region crop(const ImageHeader& header, double share, Rng& rng) {
           static_cast<int>(rng.uniform(0, header.height - height)), width, height};
 }
 
-// `percent` of each side; 100 is the whole picture.
+// `percent` of each side; 100 is the whole image.
 void decode_photos(benchmark::State& state) {
   static const auto files = load_photos();
   if (files.empty()) return state.SkipWithError("no photos under STOKER_TEST_DATA");

@@ -34,7 +34,7 @@ Region some_region(Rng& rng, const ImageShape& shape) {
 }
 
 // Decodes all of it, then a region, then small: true where the file is good. Where all of it can be
-// decoded, so can every part, and it is a part of the same picture.
+// decoded, so can every part, and it is a part of the same image.
 bool survives(ImageDecoder& decoder, const Bytes& bytes, Rng& rng, const std::string& what) {
   const int channels = rng.bernoulli(0.5) ? 1 : 3;
   const auto whole = test::decode_or_none(decoder, bytes, {.channels = channels});
@@ -91,7 +91,7 @@ TEST(HostileFiles, TakeNoMoreMemoryThanPromised) {
   RecordProperty("most_bytes", std::to_string(most));
 }
 
-TEST(DecoderMemory, StaysWithinThePromiseForThePicturesThatNeedMost) {
+TEST(DecoderMemory, StaysWithinThePromiseForTheImagesThatNeedMost) {
   for (const auto& [width, height] : {std::pair{1024, 1024}, {65500, 16}, {16, 65500}}) {
     for (const test::JpegKind& kind :
          {test::JpegKind{.channels = 4, .h = 1, .v = 1, .progressive = true},

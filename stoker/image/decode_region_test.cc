@@ -1,4 +1,4 @@
-// A region's pixels are those of the whole picture, cut: for every way to store a JPEG. PNG, WebP
+// A region's pixels are those of the whole image, cut: for every way to store a JPEG. PNG, WebP
 // and real photographs are compared with Pillow's pixels in tests/image_test.py.
 #include <string>
 
@@ -43,7 +43,7 @@ void expect_cut_from_whole(const Bytes& bytes, Rng& rng, int regions, const std:
   }
 }
 
-TEST(DecodeRegion, EqualsTheWholePictureForEverySampling) {
+TEST(DecodeRegion, EqualsTheWholeImageForEverySampling) {
   Rng rng({.seed = 1}, 0);
   for (const auto& [h, v] : kSamplings) {
     for (const bool progressive : {false, true}) {
@@ -54,7 +54,7 @@ TEST(DecodeRegion, EqualsTheWholePictureForEverySampling) {
   }
 }
 
-TEST(DecodeRegion, EqualsTheWholePictureForGreyCmykArithmeticAndRestarts) {
+TEST(DecodeRegion, EqualsTheWholeImageForGreyCmykArithmeticAndRestarts) {
   Rng rng({.seed = 2}, 0);
   for (const JpegKind& kind :
        {JpegKind{.channels = 1, .h = 1, .v = 1}, JpegKind{.channels = 1, .h = 2, .v = 2},
@@ -67,7 +67,7 @@ TEST(DecodeRegion, EqualsTheWholePictureForGreyCmykArithmeticAndRestarts) {
   }
 }
 
-TEST(DecodeRegion, EqualsTheWholePictureNearEveryEdge) {
+TEST(DecodeRegion, EqualsTheWholeImageNearEveryEdge) {
   const Bytes bytes = make_jpeg(67, 51, {});
   const Image whole = decode_all(bytes);
   for (int left = 0; left < 67; ++left) {
@@ -79,7 +79,7 @@ TEST(DecodeRegion, EqualsTheWholePictureNearEveryEdge) {
 }
 
 // The last scans are missing, so libjpeg smooths the blocks, for which it looks further around.
-TEST(DecodeRegion, EqualsTheWholePictureWhereBlocksAreSmoothed) {
+TEST(DecodeRegion, EqualsTheWholeImageWhereBlocksAreSmoothed) {
   Rng rng({.seed = 3}, 0);
   const Bytes whole = make_jpeg(150, 115, {.progressive = true});
   for (const int scans : {1, 3, 5}) {
@@ -121,7 +121,7 @@ void expect_scaled_cut(const Bytes& bytes, const Region& region, int scale) {
   EXPECT_EQ(Image(part.pixels), test::cut(Image(whole.pixels), place)) << name(region);
 }
 
-TEST(DecodeRegion, IsCutFromTheScaledPicture) {
+TEST(DecodeRegion, IsCutFromTheScaledImage) {
   Rng rng({.seed = 4}, 0);
   for (const auto& [h, v] : kSamplings) {
     for (const bool progressive : {false, true}) {

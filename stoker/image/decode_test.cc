@@ -104,7 +104,7 @@ TEST(ImageDecoder, StopsAtTheLimitOfScans) {
   EXPECT_TRUE(decode_or_none(usual, bytes));
 }
 
-// libjpeg keeps tables for streams of pictures that share them; a file must not get another file's.
+// libjpeg keeps tables for streams of images that share them; a file must not get another file's.
 TEST(ImageDecoder, UsesNoTablesOfTheFileBefore) {
   const Bytes whole = make_jpeg(50, 40, {});
   const Bytes without_quantisation = test::without_segments(whole, 0xDB);

@@ -1,5 +1,5 @@
 // Writes images as JPEG: grey or RGB, 8 bits, chroma halved both ways (the usual 4:2:0), Huffman
-// tables made for the picture. Without state, safe from any thread; the same pixels and quality
+// tables made for the image. Without state, safe from any thread; the same pixels and quality
 // make the same bytes.
 #pragma once
 

@@ -26,7 +26,7 @@ struct JpegKind {
   int restart_rows = 0;
 };
 
-// Smooth enough to be a picture, with detail enough to show a shifted block.
+// Smooth enough to be an image, with detail enough to show a shifted block.
 inline std::uint8_t pattern_value(int y, int x, int c) {
   const int wave = (x * (c + 2) + y * 3) % 97 + (x * y / 31) % 61 + ((x ^ y) & 8) * 6;
   return static_cast<std::uint8_t>(wave + 20 * c);

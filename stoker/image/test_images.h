@@ -1,4 +1,4 @@
-// Pictures for the tests of this module and those below it.
+// Images for the tests of this module and those below it.
 #pragma once
 
 #include "stoker/core/rng.h"

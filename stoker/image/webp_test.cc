@@ -17,7 +17,7 @@ Image decoded(const std::vector<std::byte>& bytes) {
   return Image(decoder.decode({}).value().pixels);
 }
 
-// Mean distance of two pictures' values.
+// Mean distance of two images' values.
 double distance(const Image& a, const Image& b) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < a.shape().bytes(); ++i) {
@@ -26,7 +26,7 @@ double distance(const Image& a, const Image& b) {
   return static_cast<double>(sum) / static_cast<double>(a.shape().bytes());
 }
 
-TEST(EncodeWebp, KeepsThePictureUpToASmallLoss) {
+TEST(EncodeWebp, KeepsTheImageUpToASmallLoss) {
   Image image = test::pattern_image({.height = 60, .width = 90, .channels = 3});
   const Image again = decoded(encode_webp(image.view(), 100));
   ASSERT_EQ(again.shape(), image.shape());

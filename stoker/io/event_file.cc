@@ -32,7 +32,7 @@ constexpr int kValue = 1;
 namespace value {
 constexpr int kTag = 1, kSimple = 2, kImage = 4, kHistogram = 5, kTensor = 8, kMetadata = 9;
 }
-namespace picture_field {
+namespace image_field {
 constexpr int kHeight = 1, kWidth = 2, kColourSpace = 3, kEncoded = 4;
 }
 namespace histogram_field {
@@ -174,15 +174,15 @@ void EventFile::add_scalar(std::string_view tag, std::int64_t step, double numbe
   write_record(summary_event(step, message));
 }
 
-void EventFile::add_picture(std::string_view tag, std::int64_t step, const EventPicture& picture) {
-  ProtoMessage image;
-  image.add_integer(picture_field::kHeight, picture.height);
-  image.add_integer(picture_field::kWidth, picture.width);
-  image.add_integer(picture_field::kColourSpace, picture.channels);
-  image.add_text(picture_field::kEncoded,
-                 {reinterpret_cast<const char*>(picture.png.data()), picture.png.size()});
+void EventFile::add_image(std::string_view tag, std::int64_t step, const EventImage& image) {
+  ProtoMessage content;
+  content.add_integer(image_field::kHeight, image.height);
+  content.add_integer(image_field::kWidth, image.width);
+  content.add_integer(image_field::kColourSpace, image.channels);
+  content.add_text(image_field::kEncoded,
+                   {reinterpret_cast<const char*>(image.png.data()), image.png.size()});
   ProtoMessage message = value_of(tag);
-  message.add_message(value::kImage, image);
+  message.add_message(value::kImage, content);
   write_record(summary_event(step, message));
 }
 

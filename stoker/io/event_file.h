@@ -1,4 +1,4 @@
-// Event files that TensorBoard reads: numbers, pictures, histograms and text over steps. A file is
+// Event files that TensorBoard reads: numbers, images, histograms and text over steps. A file is
 // a row of records, each with its length and checksums, so one that was broken off is read up to
 // its last whole record.
 //
@@ -25,7 +25,7 @@ struct EventHistogram {
 // left out.
 [[nodiscard]] EventHistogram histogram_of(std::span<const float> values, std::size_t buckets = 64);
 
-struct EventPicture {
+struct EventImage {
   int height = 0, width = 0, channels = 1;
   std::span<const std::byte> png;
 };
@@ -41,7 +41,7 @@ class EventFile {
 
   // All throw Error where the disk refuses. Tags are UTF-8; "loss/train" is in the group "loss".
   void add_scalar(std::string_view tag, std::int64_t step, double value);
-  void add_picture(std::string_view tag, std::int64_t step, const EventPicture& picture);
+  void add_image(std::string_view tag, std::int64_t step, const EventImage& image);
   void add_histogram(std::string_view tag, std::int64_t step, const EventHistogram& histogram);
   void add_text(std::string_view tag, std::int64_t step, std::string_view markdown);
 

@@ -25,7 +25,7 @@ at::Tensor smoothed_onehot(const at::Tensor& labels, const at::Tensor& outputs, 
 at::Tensor squared_errors(const at::Tensor& activations, const at::Tensor& labels,
                           const LossOptions& options) {
   const at::Tensor target = smoothed_onehot(labels, activations.detach(), options.smoothing);
-  const at::Tensor errors = (activations - target).square().sum(1) * 0.5;
+  at::Tensor errors = (activations - target).square().sum(1) * 0.5;
   if (!options.class_weights.defined()) return errors;
   return errors * options.class_weights.index_select(0, labels);
 }

@@ -138,7 +138,7 @@ class Model {
   virtual Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
                              const LossOptions& options) = 0;
 
-  // Where in each picture lies what speaks for these classes (int64, one a sample), by Grad-CAM:
+  // Where in each image lies what speaks for these classes (int64, one a sample), by Grad-CAM:
   // (samples, rows, columns) of the last feature map, 0 to 1. Error where the network has no such
   // map.
   [[nodiscard]] virtual at::Tensor class_activation(const at::Tensor& x,

@@ -13,7 +13,7 @@ namespace stoker {
 struct Preprocessing {
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> deviation = {1, 1, 1};
-  std::string framing = {};  ///< the policy that gives pictures their size; empty: they have it
+  std::string framing = {};  ///< the policy that gives images their size; empty: they have it
 
   [[nodiscard]] Normalisation normalisation() const {
     return from_mean_and_deviation(mean, deviation);

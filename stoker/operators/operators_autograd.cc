@@ -21,10 +21,10 @@ at::Tensor correlation(const at::Tensor& image, const at::Tensor& kernel) {
   return operation.call(image, kernel);
 }
 
-// [1, pictures, rows, columns]: a convolution with one group sums over all pictures. Sizes stay
+// [1, images, rows, columns]: a convolution with one group sums over all images. Sizes stay
 // symbols where torch.compile has made them such.
-at::Tensor as_channels(const at::Tensor& pictures) {
-  return pictures.reshape_symint({1, -1, pictures.sym_size(-2), pictures.sym_size(-1)});
+at::Tensor as_channels(const at::Tensor& images) {
+  return images.reshape_symint({1, -1, images.sym_size(-2), images.sym_size(-1)});
 }
 
 at::Tensor kernel_gradient(const at::Tensor& gradient, const at::Tensor& image,

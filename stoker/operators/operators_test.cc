@@ -64,7 +64,7 @@ TEST(CorrelationOperator, EqualsTheReferenceForEveryType) {
   expect_correlation<std::uint8_t, std::int32_t>(at::kByte, at::kInt);
 }
 
-TEST(CorrelationOperator, TakesBatchesOfPicturesAndTensorsWithGaps) {
+TEST(CorrelationOperator, TakesBatchesOfImagesAndTensorsWithGaps) {
   const auto images = whole_numbers({2, 3, 12, 20}, at::kFloat);
   const auto kernel = whole_numbers({5, 3}, at::kFloat, -9);
   const auto all = call("correlation", images, kernel);
@@ -82,7 +82,7 @@ TEST(CorrelationOperator, TakesBatchesOfPicturesAndTensorsWithGaps) {
                         call("correlation", images, kernel.t().contiguous())));
 }
 
-TEST(CorrelationOperator, TakesEmptyPictures) {
+TEST(CorrelationOperator, TakesEmptyImages) {
   const auto kernel = at::ones({3, 3});
   EXPECT_EQ(call("correlation", at::empty({0, 5}), kernel).sizes(), (at::IntArrayRef{0, 5}));
   EXPECT_EQ(call("correlation", at::empty({2, 0, 5}), kernel).sizes(), (at::IntArrayRef{2, 0, 5}));

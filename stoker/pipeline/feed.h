@@ -33,7 +33,7 @@ namespace stoker {
 
 /// What one worker process may use.
 struct IsolationLimits {
-  /// On top of what the program has mapped when the feed starts. Enough for the largest picture
+  /// On top of what the program has mapped when the feed starts. Enough for the largest image
   /// that the codecs accept.
   std::size_t memory_bytes = std::size_t{4} << 30;
   std::chrono::milliseconds sample_time{10'000};

@@ -77,7 +77,7 @@ TEST(Feed, BatchesOfSeveralPassesHoldDifferentSamplesAndNewAugmentations) {
     ++times[run.indices[i]];
   }
   EXPECT_EQ(versions.size(), 500U);
-  for (const auto& [index, pictures] : versions) ASSERT_EQ(pictures.size(), times[index]);
+  for (const auto& [index, images] : versions) ASSERT_EQ(images.size(), times[index]);
   FeedOptions other = options;
   other.workers = 5;
   EXPECT_EQ(run_all(source, kPolicy, other), run);

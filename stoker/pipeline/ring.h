@@ -8,7 +8,7 @@
 // Reader: take() gives batches in order, whatever the order in which they were finished.
 //
 // A run is one place for large samples, and a few for small ones: two cores that change a counter
-// in turn wait about 0.1 us each time, a tenth of what a 28x28 picture costs.
+// in turn wait about 0.1 us each time, a tenth of what a 28x28 image costs.
 //
 // Back-pressure: batch b lies in cell b mod K, and its places can be written only once the reader
 // has dropped batch b - K; workers that are too far ahead sleep in open().

@@ -10,7 +10,7 @@
 
 namespace stoker::test {
 
-// Pictures made up from their index; chosen ones cannot be read, or throw.
+// Images made up from their index; chosen ones cannot be read, or throw.
 class MadeUpSource final : public Source {
  public:
   explicit MadeUpSource(std::uint64_t size, ImageShape shape = {.height = 9, .width = 20})

@@ -1,4 +1,4 @@
-// The few drawing operations that pictures in reports need: filled rectangles, thin frames and
+// The few drawing operations that images in reports need: filled rectangles, thin frames and
 // enlarged images, all clipped at the borders. Grey and RGB. Functions without state: safe from
 // several threads on different images. Cost: the pixels touched, nothing allocated.
 #pragma once

@@ -119,7 +119,7 @@ TEST(ComparisonMarkdown, HasTheTableOfMeans) {
   const MarkdownReport report = comparison_markdown(runs, "r");
   EXPECT_NE(report.text.find("| workers | aa | runs |"), std::string::npos);
   EXPECT_NE(report.text.find("| 2 | none | 2 | 85.00 ± 7.07 |"), std::string::npos);
-  EXPECT_EQ(report.pictures.size(), 3u);
+  EXPECT_EQ(report.images.size(), 3u);
 }
 
 }  // namespace

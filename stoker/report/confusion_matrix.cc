@@ -141,7 +141,7 @@ MatrixLayout plan(std::span<const std::int64_t> counts, std::span<const std::str
   const int title_width = std::min(text_width(options.title, kTextScale), kMaxTitleWidth);
   const std::int64_t width = std::max(std::int64_t{layout.cells.x} + side + kBarGap + kBarWidth +
                                           kMatrixGap + text_width(kBarTop, 1) + kMargin,
-                                      std::int64_t{title_width} + 2 * kMargin);
+                                      title_width + std::int64_t{2} * kMargin);
   check_page_size(height, width, "confusion matrix", "Show fewer classes.");
   layout.page = {static_cast<int>(height), static_cast<int>(width), 3};
   return layout;

@@ -1,4 +1,4 @@
-// A picture of a confusion matrix: true classes down, predicted ones across, each cell shaded by
+// An image of a confusion matrix: true classes down, predicted ones across, each cell shaded by
 // its share of its row, with the counts written in where there are at most 40 classes, and class
 // names where they fit. For `confusion_matrix.png` of a run.
 // Functions without state, safe from any thread; they keep nothing of their input. Cost: the pixels
@@ -27,7 +27,7 @@ struct ConfusionMatrixOptions {
                                      std::span<const std::string> class_names,
                                      const ConfusionMatrixOptions& options = {});
 
-// Where the cells lie in that picture: class_names.size() squares a side.
+// Where the cells lie in that image: class_names.size() squares a side.
 [[nodiscard]] Rect confusion_matrix_cells(std::span<const std::int64_t> counts,
                                           std::span<const std::string> class_names,
                                           const ConfusionMatrixOptions& options = {});

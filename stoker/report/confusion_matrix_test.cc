@@ -31,7 +31,7 @@ Counts diagonal(int classes, std::int64_t count) {
   return counts;
 }
 
-// The picture with the place of its cells.
+// The image with the place of its cells.
 struct Drawn {
   Drawn(const Counts& counts, const Names& names, const ConfusionMatrixOptions& options = {})
       : page(confusion_matrix(counts, names, options)),

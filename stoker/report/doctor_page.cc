@@ -15,7 +15,7 @@
 namespace stoker {
 namespace {
 
-// The policy in the head forbids everything but inlined pictures and this style sheet, so that even
+// The policy in the head forbids everything but inlined images and this style sheet, so that even
 // a file name that got past the escaping could do nothing.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
@@ -56,7 +56,7 @@ section.note { border-left: 5px solid var(--note); }
 .advice { margin: 2px 0 12px; color: var(--pale); }
 .finding { border-top: 1px solid var(--line); padding: 12px 0 4px; }
 .detail { margin: 0 0 8px; overflow-wrap: anywhere; }
-.pictures { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-end; }
+.images { display: flex; flex-wrap: wrap; gap: 14px; align-items: flex-end; }
 .grid { border-top: 1px solid var(--line); padding-top: 14px; align-items: flex-start; }
 figure { margin: 0 0 8px; width: 164px; }
 figure .frame { height: 164px; display: flex; align-items: center; justify-content: center;
@@ -100,7 +100,7 @@ std::string_view name_of(PageSeverity severity) {
   return "";
 }
 
-// "1 picture", "2 pictures"
+// "1 image", "2 images"
 std::string counted(std::uint64_t count, std::string_view word, std::string_view plural) {
   return fmt::format("{} {}", count, count == 1 ? word : plural);
 }
@@ -124,10 +124,10 @@ void add_tiles(std::string& out, const DoctorPage& page) {
   add_tile(out, count_of(page, PageSeverity::kError), "errors", "error");
   add_tile(out, count_of(page, PageSeverity::kWarning), "warnings", "warning");
   add_tile(out, count_of(page, PageSeverity::kNote), "notes", "note");
-  add_tile(out, page.pictures, "images");
+  add_tile(out, page.images, "images");
   if (page.part_names.size() > 1) {
     for (std::size_t p = 0; p < page.part_names.size(); ++p) {
-      add_tile(out, page.part_pictures[p], "in " + page.part_names[p]);
+      add_tile(out, page.part_images[p], "in " + page.part_names[p]);
     }
   }
   add_tile(out, page.classes.size() + page.classes_left_out, "classes");
@@ -187,9 +187,9 @@ void add_balance(std::string& out, const DoctorPage& page) {
   out += "</section>\n";
 }
 
-void add_picture(std::string& out, const PagePicture& picture, std::string_view detail) {
-  const ImageShape& shape = picture.thumbnail.shape();
-  const std::string path = escape_html(picture.path);
+void add_image(std::string& out, const PageImage& image, std::string_view detail) {
+  const ImageShape& shape = image.thumbnail.shape();
+  const std::string path = escape_html(image.path);
   out += "<figure><div class=\"frame\">";
   if (shape.bytes() == 0) {
     out += "<div class=\"none\">cannot be shown</div>";
@@ -197,10 +197,10 @@ void add_picture(std::string& out, const PagePicture& picture, std::string_view 
     out +=
         fmt::format("<img width=\"{}\" height=\"{}\" alt=\"{}\" src=\"data:image/webp;base64,{}\">",
                     shape.width, shape.height, path,
-                    base64(encode_webp(picture.thumbnail.view(), kThumbnailQuality)));
+                    base64(encode_webp(image.thumbnail.view(), kThumbnailQuality)));
   }
   out += fmt::format("</div><figcaption>{}", path);
-  for (const std::string_view line : {std::string_view(picture.caption), detail}) {
+  for (const std::string_view line : {std::string_view(image.caption), detail}) {
     if (!line.empty()) out += fmt::format("<span>{}</span>", escape_html(line));
   }
   out += "</figcaption></figure>\n";
@@ -216,7 +216,7 @@ void add_lines(std::string& out, const std::vector<std::string>& lines) {
 void add_finding(std::string& out, const PageFinding& finding) {
   out += fmt::format("<div class=\"finding\"><p class=\"detail\">{}</p><div class=\"images\">\n",
                      escape_html(finding.detail));
-  for (const PagePicture& picture : finding.pictures) add_picture(out, picture, "");
+  for (const PageImage& image : finding.images) add_image(out, image, "");
   out += "</div>\n";
   add_lines(out, finding.more_paths);
   if (finding.left_out > 0) {
@@ -227,10 +227,10 @@ void add_finding(std::string& out, const PageFinding& finding) {
 }
 
 bool is_single(const PageFinding& finding) {
-  return finding.pictures.size() == 1 && finding.more_paths.empty() && finding.left_out == 0;
+  return finding.images.size() == 1 && finding.more_paths.empty() && finding.left_out == 0;
 }
 
-// Findings of one picture each stand side by side, those of several below each other.
+// Findings of one image each stand side by side, those of several below each other.
 void add_findings(std::string& out, const std::vector<PageFinding>& findings) {
   if (findings.empty()) return;
   if (!std::all_of(findings.begin(), findings.end(), is_single)) {
@@ -239,7 +239,7 @@ void add_findings(std::string& out, const std::vector<PageFinding>& findings) {
   }
   out += "<div class=\"images grid\">\n";
   for (const PageFinding& finding : findings) {
-    add_picture(out, finding.pictures.front(), finding.detail);
+    add_image(out, finding.images.front(), finding.detail);
   }
   out += "</div>\n";
 }
@@ -265,8 +265,8 @@ void add_section(std::string& out, const DoctorPage& page, std::size_t index) {
 }  // namespace
 
 std::string doctor_page(const DoctorPage& page) {
-  STOKER_INVARIANT(page.part_names.size() == page.part_pictures.size(), "{} names, {} counts",
-                   page.part_names.size(), page.part_pictures.size());
+  STOKER_INVARIANT(page.part_names.size() == page.part_images.size(), "{} names, {} counts",
+                   page.part_names.size(), page.part_images.size());
   const std::string folder = escape_html(page.folder);
   std::string out(kHead);
   out += fmt::format("<title>stoker doctor: {}</title>\n</head>\n<body><main>\n", folder);

@@ -16,23 +16,23 @@ std::size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
-PagePicture picture(std::string path) {
+PageImage image(std::string path) {
   return {std::move(path), "train, daisy", Image({.height = 12, .width = 20, .channels = 3})};
 }
 
 DoctorPage small_page() {
   DoctorPage page;
   page.folder = "flowers";
-  page.pictures = 30;
+  page.images = 30;
   page.part_names = {"train", "test"};
-  page.part_pictures = {20, 10};
+  page.part_images = {20, 10};
   page.classes = {{"daisy", {15, 5}}, {"iris", {5, 5}}};
   return page;
 }
 
 TEST(DoctorPage, NeedsNothingFromOutside) {
   DoctorPage page = small_page();
-  page.sections = {{.title = "Tiny", .count = 1, .findings = {{"8x8", {picture("a.jpg")}}}}};
+  page.sections = {{.title = "Tiny", .count = 1, .findings = {{"8x8", {image("a.jpg")}}}}};
   const std::string html = doctor_page(page);
   for (const char* word : {"http:", "https:", "<script", "<link", "url(", "@import"}) {
     EXPECT_THAT(html, Not(HasSubstr(word)));
@@ -48,7 +48,7 @@ TEST(DoctorPage, EscapesEveryTextItIsGiven) {
   page.folder = page.all_findings_file = evil;
   page.part_names = {evil, evil};
   page.classes[0].name = evil;
-  PagePicture bad = picture(evil);
+  PageImage bad = image(evil);
   bad.caption = evil;
   page.sections = {{.title = evil,
                     .advice = evil,
@@ -79,9 +79,9 @@ TEST(DoctorPage, SaysWhatIsNotShown) {
   EXPECT_THAT(html, HasSubstr("and 499 more, all in doctor.json"));
 }
 
-TEST(DoctorPage, APictureThatCannotBeShownLeavesABox) {
+TEST(DoctorPage, AnImageThatCannotBeShownLeavesABox) {
   DoctorPage page = small_page();
-  PagePicture missing{"cut.jpg", "", {}};
+  PageImage missing{"cut.jpg", "", {}};
   page.sections = {{.severity = PageSeverity::kError,
                     .title = "Cut short",
                     .count = 1,

@@ -37,7 +37,7 @@ std::array<float, 3> heat_colour(float heat) {
 
 }  // namespace
 
-Image heat_overlay(const ImageView& picture, std::span<const float> heat, int rows, int columns) {
+Image heat_overlay(const ImageView& image, std::span<const float> heat, int rows, int columns) {
   if (rows < 1 || columns < 1 ||
       heat.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)) {
     throw Error({.what = "a heat map does not have the values it should",
@@ -45,19 +45,21 @@ Image heat_overlay(const ImageView& picture, std::span<const float> heat, int ro
                  .found = fmt::format("{}", heat.size())});
   }
   constexpr float kHeatShare = 0.45F;
-  const auto at = [&](int y, int x) { return heat[static_cast<std::size_t>(y * columns + x)]; };
-  Image out(ImageShape{picture.shape.height, picture.shape.width, 3});
-  for (int y = 0; y < picture.shape.height; ++y) {
-    const Between v = between(y, picture.shape.height, rows);
-    for (int x = 0; x < picture.shape.width; ++x) {
-      const Between h = between(x, picture.shape.width, columns);
+  const auto at = [&](int y, int x) {
+    return heat[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) +
+                static_cast<std::size_t>(x)];
+  };
+  Image out(ImageShape{image.shape.height, image.shape.width, 3});
+  for (int y = 0; y < image.shape.height; ++y) {
+    const Between v = between(y, image.shape.height, rows);
+    for (int x = 0; x < image.shape.width; ++x) {
+      const Between h = between(x, image.shape.width, columns);
       const float above = std::lerp(at(v.first, h.first), at(v.first, h.second), h.share);
       const float below = std::lerp(at(v.second, h.first), at(v.second, h.second), h.share);
       const std::array<float, 3> colour =
           heat_colour(std::clamp(std::lerp(above, below, v.share), 0.0F, 1.0F));
       for (int c = 0; c < 3; ++c) {
-        const auto own =
-            static_cast<float>(picture.at(y, x, std::min(c, picture.shape.channels - 1)));
+        const auto own = static_cast<float>(image.at(y, x, std::min(c, image.shape.channels - 1)));
         out.view().row(y)[x * 3 + c] = static_cast<std::uint8_t>(
             std::lround(own * (1 - kHeatShare) + colour[static_cast<std::size_t>(c)] * kHeatShare));
       }

@@ -18,11 +18,11 @@ TEST(HeatOverlay, IsRedWhereTheHeatIsAndBlueElsewhere) {
   EXPECT_GT(out.view().at(7, 7, 2), out.view().at(7, 7, 0));
 }
 
-TEST(HeatOverlay, LetsThePictureShineThrough) {
-  Image picture(ImageShape{4, 4, 3});
-  picture.view().row(2)[2 * 3 + 1] = 255;
+TEST(HeatOverlay, LetsTheImageShineThrough) {
+  Image image(ImageShape{4, 4, 3});
+  image.view().row(2)[2 * 3 + 1] = 255;
   const std::array<float, 1> heat = {0};
-  const Image out = heat_overlay(picture.view(), heat, 1, 1);
+  const Image out = heat_overlay(image.view(), heat, 1, 1);
   EXPECT_GT(out.view().at(2, 2, 1), out.view().at(1, 2, 1) + 100);
 }
 

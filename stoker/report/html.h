@@ -1,4 +1,4 @@
-// Pieces of an HTML page that stands alone: escaped text and inlined pictures.
+// Pieces of an HTML page that stands alone: escaped text and inlined images.
 // Functions without state, safe from any thread.
 #pragma once
 

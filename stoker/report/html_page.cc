@@ -54,7 +54,7 @@ std::string tile(std::string_view value, std::string_view label) {
                      escape_html(label));
 }
 
-std::string picture_html(const ReportImage& image, std::string_view description) {
+std::string image_html(const ReportImage& image, std::string_view description) {
   constexpr int kSmall = 64;  // shown with its pixels as squares
   return fmt::format(
       "<img{} width=\"{}\" height=\"{}\" alt=\"{}\" src=\"data:image/{};base64,{}\">",
@@ -110,7 +110,7 @@ std::string number_text(double value) {
 std::string duration_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "–";
   if (seconds < 100) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<std::int64_t>(std::min(seconds, 1e15) + 0.5);
+  const auto whole = std::int64_t{std::llround(std::min(seconds, 1e15))};
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }

@@ -17,7 +17,7 @@ namespace stoker {
 [[nodiscard]] std::string page_end();
 
 [[nodiscard]] std::string tile(std::string_view value, std::string_view label);
-[[nodiscard]] std::string picture_html(const ReportImage& image, std::string_view description);
+[[nodiscard]] std::string image_html(const ReportImage& image, std::string_view description);
 // A list of names and values.
 [[nodiscard]] std::string facts_html(const NamedValues& values);
 

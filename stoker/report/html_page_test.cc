@@ -37,7 +37,7 @@ TEST(HtmlPage, EscapesWhatItIsGiven) {
   EXPECT_FALSE(has(facts_html({{evil, evil}}), evil));
   const HtmlTable table{.label = evil, .columns = {evil}, .rows = {{text_cell(evil)}}};
   EXPECT_FALSE(has(table_html(table), evil));
-  EXPECT_FALSE(has(picture_html({.type = "\"><b>", .data = "\"><b>"}, "\"><b>"), "<b>"));
+  EXPECT_FALSE(has(image_html({.type = "\"><b>", .data = "\"><b>"}, "\"><b>"), "<b>"));
 }
 
 TEST(HtmlPage, CellsCarryWhatTheySortBy) {

@@ -44,7 +44,7 @@ struct LinePlotOptions {
 [[nodiscard]] Image line_plot(std::span<const PlotSeries> series,
                               const LinePlotOptions& options = {});
 
-// Where things are in that picture.
+// Where things are in that image.
 struct PlotLayout {
   ImageShape page;
   Rect area;  // between the axes

@@ -1,4 +1,4 @@
-// What the pictures of a report share: paper and inks, the limit on their size, text fitted into a
+// What the images of a report share: paper and inks, the limit on their size, text fitted into a
 // width, enlarged images with a frame. Functions without state, safe from any thread on different
 // images.
 #pragma once

@@ -43,7 +43,7 @@ std::string table_text(const Row& columns, const std::vector<Row>& rows) {
 void add_plot(MarkdownReport& report, const std::string& file, const std::string& title,
               const std::vector<PlotSeries>& series, const LinePlotOptions& options) {
   if (series.empty()) return;
-  report.pictures.push_back({file, line_plot(series, options)});
+  report.images.push_back({file, line_plot(series, options)});
   report.text += fmt::format("![{}]({})\n\n", escaped(title), file);
 }
 
@@ -92,10 +92,10 @@ void add_classes(MarkdownReport& report, const RunReport& run, const std::string
                     fmt::format("{:.4f}", scores[i].f1)});
   }
   report.text += table_text({"class", "samples", "precision", "recall", "F1"}, rows);
-  constexpr std::size_t kMostPictured = 200;
-  if (classes > kMostPictured) return;
+  constexpr std::size_t kMostDrawn = 200;
+  if (classes > kMostDrawn) return;
   const std::string file = stem + "_confusion.png";
-  report.pictures.push_back({file, confusion_matrix(run.confusion, run.class_names)});
+  report.images.push_back({file, confusion_matrix(run.confusion, run.class_names)});
   report.text += fmt::format("![Confusion matrix]({})\n\n", file);
 }
 

@@ -1,5 +1,5 @@
 // The report of one run as an HTML file that needs nothing else: curves, confusion matrix, classes,
-// calibration, pictures, time, settings, machine. Opens from a disk, light or dark, on a phone and
+// calibration, images, time, settings, machine. Opens from a disk, light or dark, on a phone and
 // on paper. A function without state, safe from any thread; what is missing in the run is left out.
 #pragma once
 

@@ -138,7 +138,7 @@ TEST(RunPage, ARunWithLittleIsAPageWithLittle) {
   EXPECT_TRUE(has(run_page({}), "</html>"));
 }
 
-TEST(RunPage, ManyClassesAreAPicture) {
+TEST(RunPage, ManyClassesAreAnImage) {
   RunReport run = full_run();
   run.class_names.assign(40, "c");
   run.confusion.assign(1600, 1);
@@ -146,11 +146,11 @@ TEST(RunPage, ManyClassesAreAPicture) {
   EXPECT_TRUE(has(run_page(run), "alt=\"Confusion matrix"));
 }
 
-TEST(RunMarkdown, HasTablesAndPicturesAndNoMarkupOfFiles) {
+TEST(RunMarkdown, HasTablesAndImagesAndNoMarkupOfFiles) {
   const MarkdownReport report = run_markdown(full_run(), "r");
   EXPECT_TRUE(has(report.text, "| class | samples | precision | recall | F1 |"));
   EXPECT_TRUE(has(report.text, "![Loss](r_loss.png)"));
-  EXPECT_EQ(report.pictures.size(), 3u);
+  EXPECT_EQ(report.images.size(), 3u);
   EXPECT_FALSE(has(report.text, " <img"));
   EXPECT_TRUE(has(report.text, " \\<img"));
 }

@@ -27,14 +27,14 @@ struct NumberTable {
   }
 };
 
-// A picture as a browser takes it.
+// An image as a browser takes it.
 struct ReportImage {
   std::string type = {};  // "png" or "webp"
   std::string data = {};  // base64
   int width = 0, height = 0;
 };
 
-// A validation picture and what the network took it for. Classes are indices of class_names.
+// A validation image and what the network took it for. Classes are indices of class_names.
 struct ReportPrediction {
   ReportImage image = {};
   std::string sample = {};

@@ -48,7 +48,7 @@ double most_reach(std::vector<double> values) {
 }
 
 void extend(const ChartSeries& one, AxisScale scale, Extent& x, Extent& y) {
-  // The wildest of many faint points leave the picture at its top, or the first losses of a run
+  // The wildest of many faint points leave the image at its top, or the first losses of a run
   // would flatten everything after them.
   const double ceiling = one.faint ? most_reach(one.y) : kMostPlotted;
   for (std::size_t i = 0; i < one.x.size(); ++i) {

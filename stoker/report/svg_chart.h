@@ -38,7 +38,7 @@ struct ChartOptions {
   int width = 420, height = 250;
 };
 
-// A <figure> with title, picture and legend. Empty where there is nothing to draw.
+// A <figure> with title, image and legend. Empty where there is nothing to draw.
 [[nodiscard]] std::string svg_chart(std::span<const ChartSeries> series,
                                     const ChartOptions& options);
 

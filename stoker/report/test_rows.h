@@ -1,4 +1,4 @@
-// Small grey pictures as text, for tests.
+// Small grey images as text, for tests.
 #pragma once
 
 #include <string>

@@ -32,7 +32,7 @@ class LabelRanking {
     ModelData data = open_model_data(card, {.data = request_.folder.string(),
                                             .weights = request_.weights,
                                             .split = split,
-                                            .options = {.pictures = {.limits = request_.limits}}});
+                                            .options = {.images = {.limits = request_.limits}}});
     const Source& source = *data.part.source;
     if (source.class_names().empty()) return;  // nothing to doubt
     check_class_names(card.class_names, source.class_names(), request_.weights);

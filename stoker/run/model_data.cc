@@ -11,7 +11,7 @@ ModelData open_model_data(const ModelCard& card, const ModelDataRequest& request
   std::optional<Division> division;
   if (!card.division.empty()) division = parse_division(card.division, request.weights);
   DataOptions options = request.options;
-  options.pictures.channels = wanted.channels;
+  options.images.channels = wanted.channels;
   ModelData opened{.part = open_evaluation_part(request.data, request.split, division, options),
                    .policy = Policy::parse(card.preprocessing.framing)};
   const Source& source = *opened.part.source;

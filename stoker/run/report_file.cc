@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBins = 10;           // of the calibration plot
-constexpr std::size_t kMostShown = 100;     // pictures of a kind, whatever a file says
+constexpr std::size_t kMostShown = 100;     // images of a kind, whatever a file says
 constexpr std::size_t kMostClasses = 4096;  // of a confusion matrix
 
 bool is_there(const fs::path& path) {
@@ -97,7 +97,7 @@ std::vector<ReportPrediction> predictions_of(const Json& list) {
   return shown;
 }
 
-void read_pictures(RunReport& run, const fs::path& path) {
+void read_shown_images(RunReport& run, const fs::path& path) {
   const Json json = read_json(path);
   run.top_losses = predictions_of(list_of(json, "top_losses"));
   run.doubtful = predictions_of(list_of(json, "doubtful"));
@@ -240,8 +240,8 @@ void write_markdown(const std::vector<RunReport>& runs, const fs::path& path) {
   const std::string stem = path.stem().string();
   const MarkdownReport report =
       runs.size() == 1 ? run_markdown(runs.front(), stem) : comparison_markdown(runs, stem);
-  for (const MarkdownReport::Picture& picture : report.pictures) {
-    write_png(path.parent_path() / picture.file, picture.image.view());
+  for (const MarkdownReport::ImageFile& image : report.images) {
+    write_png(path.parent_path() / image.file, image.image.view());
   }
   write_whole_file(path, report.text, "report");
 }
@@ -267,7 +267,7 @@ RunReport read_run(const fs::path& folder) {
   run.ranks = table_if_there(folder / "ranks.csv");
   read_facts(run, folder / "run.json");
   read_judged(run, folder / "predictions.safetensors");
-  read_pictures(run, folder / "pictures.json");
+  read_shown_images(run, folder / "pictures.json");
   fill_from_settings(run);
   return run;
 }

@@ -91,7 +91,7 @@ TEST_F(RunFiles, OneRunIsAPageAndTwoAreAComparison) {
   EXPECT_NE(text().find("2 runs compared"), std::string::npos);
 }
 
-TEST_F(RunFiles, MarkdownBringsItsPicturesAlong) {
+TEST_F(RunFiles, MarkdownBringsItsImagesAlong) {
   write_report({folder_.path().string()}, folder_.path() / "r.md", ReportFormat::kMarkdown);
   EXPECT_FALSE(contents_of(folder_.path() / "r.md").empty());
   EXPECT_FALSE(contents_of(folder_.path() / "r_top1.png").empty());

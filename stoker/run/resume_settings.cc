@@ -89,7 +89,7 @@ RunFolder open_resumed(RunRequest& request) {
 }
 
 std::string comparable_yaml(const std::string& yaml, const RunSettings& run) {
-  const std::string text = canonical_yaml(yaml);
+  std::string text = canonical_yaml(yaml);
   if (depends_on_length(run.train.schedule.sched)) return text;
   return with_epochs(text, run.train.feed.epochs);
 }

@@ -1,5 +1,5 @@
 // The folder of one training run: runs/NAME/{args.yaml, results.csv, log.txt, weights/,
-// checkpoints/} and pictures. Owned by one process at a time, which a lock sees to.
+// checkpoints/} and images. Owned by one process at a time, which a lock sees to.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ RunInput open_run_input(const fs::path& folder) {
                                    {.name = "seed", .help = "", .place = &input.seed},
                                    {.name = "train-samples", .help = "", .place = &train_samples}};
   append_settings(settings, "", settings_of(validation));
-  append_settings(settings, "", settings_of(options.pictures.limits));
+  append_settings(settings, "", settings_of(options.images.limits));
   append_settings(settings, "", settings_of(options.shards));
   for (const auto& [name, value] : read_yaml_pairs(settings_file(folder))) {
     const auto found = std::ranges::find(settings, name, &Setting::name);

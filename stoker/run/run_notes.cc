@@ -94,7 +94,7 @@ void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double 
       fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
 }
 
-PictureSources pictures_of(const RunSettings& run, const TrainData& data) {
+ImageSources images_of(const RunSettings& run, const TrainData& data) {
   return {.train = data.train,
           .validation = data.validation,
           .policy = data.policy,
@@ -133,7 +133,7 @@ nlohmann::ordered_json facts_of(const RunSettings& run, const TrainSetup& setup,
           {"machine", std::move(machine)},
           {"versions", std::move(versions)},
           {"settings_digest", digest.hex()},
-          {"first_batch_digest", first_batch_digest(pictures_of(run, setup.data))}};
+          {"first_batch_digest", first_batch_digest(images_of(run, setup.data))}};
 }
 
 }  // namespace stoker

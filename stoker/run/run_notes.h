@@ -7,7 +7,7 @@
 
 #include "stoker/distributed/group.h"
 #include "stoker/run/run_folder.h"
-#include "stoker/run/run_pictures.h"
+#include "stoker/run/run_images.h"
 #include "stoker/run/train_setup.h"
 
 namespace stoker {
@@ -20,7 +20,7 @@ void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& rest
                           const State& state, const TrainOptions& options);
 void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds);
 
-[[nodiscard]] PictureSources pictures_of(const RunSettings& run, const TrainData& data);
+[[nodiscard]] ImageSources images_of(const RunSettings& run, const TrainData& data);
 
 // What a report says of the run beside its settings.
 [[nodiscard]] nlohmann::ordered_json facts_of(const RunSettings& run, const TrainSetup& setup,

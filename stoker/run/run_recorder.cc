@@ -233,12 +233,12 @@ void RunRecorder::note_feed(const EpochReport& report) {
 void RunRecorder::write_events(const EpochReport& report) {
   const auto step = static_cast<std::int64_t>(report.state.step);
   for (const auto& [tag, value] : epoch_tags(report)) events_->add_scalar(tag, step, value);
-  constexpr std::size_t kMostClasses = 100;  // a picture for every epoch
+  constexpr std::size_t kMostClasses = 100;  // an image for every epoch
   if (!report.validation.confusion.empty() && class_names_.size() <= kMostClasses) {
-    const Image picture = confusion_matrix(report.validation.confusion, class_names_, {});
-    const std::vector<std::byte> png = encode_png(picture.view());
-    const ImageShape& shape = picture.shape();
-    events_->add_picture(
+    const Image image = confusion_matrix(report.validation.confusion, class_names_, {});
+    const std::vector<std::byte> png = encode_png(image.view());
+    const ImageShape& shape = image.shape();
+    events_->add_image(
         "confusion_matrix", step,
         {.height = shape.height, .width = shape.width, .channels = shape.channels, .png = png});
   }

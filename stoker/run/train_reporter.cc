@@ -113,7 +113,7 @@ void TrainReporter::write_results() {
 }
 
 void TrainReporter::draw_confusion() const {
-  constexpr std::size_t kMostClasses = 1000;  // more would be a picture that nobody can read
+  constexpr std::size_t kMostClasses = 1000;  // more would be an image that nobody can read
   const std::vector<std::string>& names = subject_.card.class_names;
   if (unwritten_->confusion.empty() || names.size() > kMostClasses) return;
   write_png(folder_.path() / "confusion_matrix.png",

@@ -43,7 +43,7 @@ class TrainReporter final : public Observer {
   // errors.csv, where samples were replaced or skipped.
   void write_faults(std::span<const SampleFault> faults) const;
 
-  // Weights and pictures of the last epoch and the best one, where they are not written yet.
+  // Weights and images of the last epoch and the best one, where they are not written yet.
   void write_results();
 
  private:
@@ -51,7 +51,7 @@ class TrainReporter final : public Observer {
   struct Unwritten {
     std::vector<NamedTensor> last, best;  // best is empty where an earlier epoch was better
     std::vector<std::int64_t> confusion;
-    std::string title;  // of its picture
+    std::string title;  // of its image
   };
   void note_results(const EpochReport& report);
   void save(const State& state);

@@ -22,8 +22,8 @@
 #include "stoker/run/resume_settings.h"
 #include "stoker/run/run_data.h"
 #include "stoker/run/run_folder.h"
+#include "stoker/run/run_images.h"
 #include "stoker/run/run_notes.h"
-#include "stoker/run/run_pictures.h"
 #include "stoker/run/run_recorder.h"
 #include "stoker/run/torch_errors.h"
 #include "stoker/run/train_reporter.h"
@@ -69,9 +69,9 @@ void try_for_report(RunFolder& folder, const Action& action) {
 
 void draw_predictions(RunFolder& folder, const RunSettings& run, const TrainData& data) {
   try_for_report(folder, [&] {
-    write_run_pictures(folder.path() / "pictures.json", pictures_of(run, data),
-                       read_predictions(folder.path() / "predictions.safetensors",
-                                        data.train->class_names().size()));
+    write_run_images(folder.path() / "pictures.json", images_of(run, data),
+                     read_predictions(folder.path() / "predictions.safetensors",
+                                      data.train->class_names().size()));
   });
 }
 
@@ -266,7 +266,7 @@ RunFolder new_folder(const RunSettings& run, const TrainSetup& setup, bool may_t
                          ? RunFolder::create_or_take(run.output, run.experiment)
                          : RunFolder::create(run.output, run.experiment, default_run_name(run));
   const std::string policy = setup.data.policy.text();
-  draw_first_batch(folder.path() / "train_batch0.png", pictures_of(run, setup.data),
+  draw_first_batch(folder.path() / "train_batch0.png", images_of(run, setup.data),
                    fmt::format("{}, {}", run.data, policy.empty() ? "as it is" : policy));
   if (setup.rate_range) write_rate_range(folder.path(), *setup.rate_range);
   keep_identity(folder, setup.identity);

@@ -83,7 +83,7 @@ std::string choose_batch_size(RunSettings& settings, Model& model, const TrainDa
 RateRange choose_rate(RunSettings& settings, Model& model, const TrainData& data,
                       const RunEvents& events) {
   const RateRangeOptions options;
-  const RateRange range =
+  RateRange range =
       try_rates(model, settings.optimiser, data, settings.train, options,
                 [&](std::uint32_t done) { events.tell("learning rates", done, options.steps); });
   // Two digits: more would claim what the test cannot know.
@@ -110,7 +110,7 @@ void report_stalls(TrainOptions& options, const RunEvents& events) {
 }  // namespace
 
 TrainingParts open_parts(const RunSettings& settings) {
-  const DataOptions options{.pictures = {.limits = settings.limits}, .shards = settings.shards};
+  const DataOptions options{.images = {.limits = settings.limits}, .shards = settings.shards};
   return open_training_parts(settings.validation.request(settings.data, options), options);
 }
 

@@ -5,9 +5,9 @@
 namespace stoker {
 
 std::filesystem::path weights_path(const std::string& given) {
-  const std::filesystem::path path = given;
+  std::filesystem::path path = given;
   if (!std::filesystem::is_directory(path)) return path;
-  const std::filesystem::path best = path / "weights" / "best.safetensors";
+  std::filesystem::path best = path / "weights" / "best.safetensors";
   if (std::filesystem::exists(best)) return best;
   throw Error({.what = "the folder has no weights",
                .path = given,

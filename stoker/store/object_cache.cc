@@ -151,8 +151,9 @@ fs::path ObjectCache::path_of(const CachedObject& object) const {
 }
 
 fs::path ObjectCache::bring(const Store& store, const CachedObject& object,
-                            std::stop_token stop) const {
-  const fs::path whole = path_of(object), part = folder_ / (object.digest + ".part");
+                            const std::stop_token& stop) const {
+  fs::path whole = path_of(object);
+  const fs::path part = folder_ / (object.digest + ".part");
   std::error_code ignored;
   for (int tries = 0; tries < kTries; ++tries) {
     if (fs::exists(whole, ignored)) {
@@ -180,7 +181,7 @@ fs::path ObjectCache::bring(const Store& store, const CachedObject& object,
 }
 
 CachedObject ObjectCache::bring_unknown(const Store& store, const std::string& name,
-                                        std::stop_token stop) const {
+                                        const std::stop_token& stop) const {
   Digest key;
   key.add_text(store.where());
   key.add_text(name);

@@ -37,10 +37,10 @@ class ObjectCache {
   // process as soon as this returns: open it at once, and call again where that fails. Bytes with
   // another digest are fetched anew, kTries times in all. Throws Error.
   [[nodiscard]] std::filesystem::path bring(const Store& store, const CachedObject& object,
-                                            std::stop_token stop) const;
+                                            const std::stop_token& stop) const;
   // The same for an object whose digest nobody knows yet.
   [[nodiscard]] CachedObject bring_unknown(const Store& store, const std::string& name,
-                                           std::stop_token stop) const;
+                                           const std::stop_token& stop) const;
   [[nodiscard]] std::filesystem::path path_of(const CachedObject& object) const;
 
   static constexpr int kTries = 3;

@@ -1,4 +1,4 @@
-// Which batch size suits a model and the machine: training steps on made-up pictures, twice as
+// Which batch size suits a model and the machine: training steps on made-up images, twice as
 // large each time, until the memory is used up or more brings no speed.
 #pragma once
 

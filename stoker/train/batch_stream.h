@@ -1,4 +1,4 @@
-// Where a training loop gets its batches from: a feed of pictures, or features that were kept.
+// Where a training loop gets its batches from: a feed of images, or features that were kept.
 #pragma once
 
 #include <cstdint>

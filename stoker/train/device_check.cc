@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "stoker/core/error.h"
 #include "stoker/cuda/kernel_check.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/networks/registry.h"
@@ -173,7 +174,7 @@ class Checks {
     const c10::Device cpu = c10::DeviceType::CPU;
     const State here = new_state(device_), there = new_state(cpu);
     const at::NoGradGuard no_grad;
-    const at::Tensor images = at::linspace(-2, 2, 8 * 3 * 32 * 32).view({8, 3, 32, 32});
+    const at::Tensor images = at::linspace(-2, 2, 24'576).view({8, 3, 32, 32});
     const at::Tensor expected = there.model->forward(images);
     const at::Tensor found = here.model->forward(images.to(device_)).to(at::kCPU);
     const double logits = distance({{"", found}}, {{"", expected}});
@@ -268,9 +269,10 @@ int free_port() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  ::bind(probe, reinterpret_cast<sockaddr*>(&address), length);
-  ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length);
+  const bool bound = ::bind(probe, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+                     ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length) == 0;
   ::close(probe);
+  if (!bound) throw Error({.what = "cannot get a free port of this machine"});
   return ntohs(address.sin_port);
 }
 

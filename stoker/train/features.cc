@@ -43,7 +43,7 @@ FeatureBatches::FeatureBatches(std::vector<FeatureSet> views, std::vector<Sample
                                BatchPlan plan, const EpochOrder& order)
     : views_(std::move(views)),
       faults_(std::move(faults)),
-      plan_(std::move(plan)),
+      plan_(plan),
       order_(order.reader()),
       next_(plan_.first_batch()) {}
 
@@ -53,7 +53,7 @@ std::optional<DeviceBatch> FeatureBatches::next() {
   std::vector<std::int64_t> places(share.count);
   for (std::uint32_t i = 0; i < share.count; ++i) {
     places[i] = static_cast<std::int64_t>(
-        order_.sample_at(share.epoch, share.first_position + i * plan_.step()));
+        order_.sample_at(share.epoch, share.first_position + std::uint64_t{i} * plan_.step()));
   }
   std::vector<std::uint64_t> indices(places.begin(), places.end());
   const FeatureSet& view = views_[share.epoch % views_.size()];

@@ -1,9 +1,9 @@
 // What the head of a frozen network sees, computed once and kept.
 //
 // Where everything but the head is frozen, norms included, a sample's features depend on its
-// picture alone: those of validation never change, and those of an augmented training picture need
+// image alone: those of validation never change, and those of an augmented training image need
 // to be computed once for each of its versions. Training on them gives what training on the
-// pictures gives.
+// images gives.
 #pragma once
 
 #include <cstdint>

@@ -93,11 +93,11 @@ TEST(Features, ValidationFollowsTheRunningStatistics) {
 
 // With a view for every epoch it is the same training; a convolution may round otherwise in a batch
 // of another make-up.
-TEST(Features, TrainTheHeadAsThePicturesDo) {
-  const State pictures = trained(0);
+TEST(Features, TrainTheHeadAsTheImagesDo) {
+  const State images = trained(0);
   const State kept = trained(test::small_options().feed.epochs);
-  EXPECT_FALSE(at::allclose(head_of(pictures), head_of(frozen_state()), 0, 1e-3));
-  EXPECT_TRUE(at::allclose(head_of(pictures), head_of(kept), 1e-4, 1e-5));
+  EXPECT_FALSE(at::allclose(head_of(images), head_of(frozen_state()), 0, 1e-3));
+  EXPECT_TRUE(at::allclose(head_of(images), head_of(kept), 1e-4, 1e-5));
   EXPECT_TRUE(test::same(kept, trained(100)));  // more views than epochs are not made
 }
 
@@ -109,12 +109,12 @@ TEST(Features, GiveTheSameValidationToTheBit) {
   const State state = frozen_state();
   const TrainData data = test::made_up_data();
   const EvaluateOptions options{.batch_size = 8, .workers = 2};
-  const MetricsResult pictures = evaluate(*state.model, data.validation, options);
+  const MetricsResult images = evaluate(*state.model, data.validation, options);
   const FeatureSet set =
       compute_features(*state.model, data.validation, {}, {.workers = 2, .batch_size = 8}, 0);
   const MetricsResult kept = evaluate_features(*state.model, set, options);
-  EXPECT_EQ(pictures.loss, kept.loss);
-  EXPECT_EQ(pictures.confusion, kept.confusion);
+  EXPECT_EQ(images.loss, kept.loss);
+  EXPECT_EQ(images.confusion, kept.confusion);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ struct TrainOptions {
   std::uint32_t validation_batch_size = 256;
   /// From this epoch on, counted from 0, what was frozen learns too; 0: never.
   std::uint32_t unfreeze_epoch = 0;
-  /// 0: pictures are augmented anew in every epoch. Else so many versions of each are made, their
+  /// 0: images are augmented anew in every epoch. Else so many versions of each are made, their
   /// features kept, and only the head is trained; everything else must be frozen.
   std::uint32_t cached_views = 0;
   /// Features of the validation data are computed once where they cannot change; the figures are

@@ -1,4 +1,4 @@
-// Small runs for the tests of this module: made-up pictures, few steps.
+// Small runs for the tests of this module: made-up images, few steps.
 #pragma once
 
 #include <memory>

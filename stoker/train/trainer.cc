@@ -317,7 +317,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
     } catch (const c10::OutOfMemoryError&) {
       // Gradients of earlier batches of the group would be lost with those of this one, and other
       // ranks may be in the middle of a sum.
-      const bool can_split = state_.batch_parts * 2 <= batch.labels.size(0);
+      const bool can_split = std::int64_t{state_.batch_parts} * 2 <= batch.labels.size(0);
       if (!place.first || !can_split || !sync_.can_repeat_pass()) throw;
       state_.optimiser.forget_gradients();
       observer_.batch_split(state_.batch_parts *= 2);

@@ -70,7 +70,7 @@ class Trainer {
 
   [[nodiscard]] std::optional<RunEnd> end() const;
   [[nodiscard]] BatchGroup next_group() const;
-  // All views of the training pictures, computed now.
+  // All views of the training images, computed now.
   [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options);
   RunEnd run_on(BatchStream& batches);
   // The step's loss becomes known to the state's watch; true where the run has to end.

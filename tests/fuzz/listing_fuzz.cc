@@ -35,7 +35,7 @@ void check_bytes(std::span<const std::byte> bytes) {
 }
 
 // A listing of the fuzzer's making, since bytes alone rarely make a whole one: three bytes a
-// picture.
+// image.
 void check_built(std::span<const std::byte> bytes) {
   WalkedListing walked;
   walked.listing.root = "/root";

@@ -1,5 +1,5 @@
 // Test program: `model_cat ARCHITECTURE CLASSES FROZEN IN OUT` makes a network, with weights from
-// IN where it has some (model.NAME) and else from the seed 1, and gives it the pictures `x` and the
+// IN where it has some (model.NAME) and else from the seed 1, and gives it the images `x` and the
 // `labels` of IN. OUT holds the weights used (model.NAME), the logits and features as in use, and
 // of one pass of training the loss, the logits, each gradient (gradient.NAME) and the buffers after
 // it (after.NAME). tests/nets_test.py compares them with torchvision's.

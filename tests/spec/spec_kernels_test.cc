@@ -123,7 +123,7 @@ std::vector<float> simulated_correlation(const std::vector<float>& image, int ro
   Buffer<float> out("out", std::vector<float>(image.size(), -1));
   const Buffer<float> input("image", image), weights("weights", taps);
   cuda::run_correlation<float, float>(SimulatedLaunch{}, out.output(), input.input(),
-                                      cuda::PictureShape{rows, columns, columns, columns},
+                                      cuda::PlaneShape{rows, columns, columns, columns},
                                       weights.input(), kernel, variant);
   return out.values();
 }
@@ -207,7 +207,7 @@ TEST(Spec, R17_SobelOperatorIsTheLengthOfBothCorrelations) {
     Buffer<float> out("out", std::vector<float>(image.size(), -1));
     const Buffer<float> input("image", image);
     cuda::run_constant_sobel<float, float>(SimulatedLaunch{}, out.output(), input.input(),
-                                           cuda::PictureShape{kRows, kColumns, kColumns, kColumns},
+                                           cuda::PlaneShape{kRows, kColumns, kColumns, kColumns},
                                            f.data, {f.rows, f.columns});
     EXPECT_EQ(out.values(), expected) << filter.name;
   }
@@ -251,7 +251,7 @@ TEST(Spec, R19_KernelsAreCheckedWithoutAGpu) {
     Buffer<float> out("out", std::vector<float>(image.size()));
     cuda::run_constant_correlation<float, float>(
         SimulatedLaunch{.omit_barrier = omitted}, out.output(), input.input(),
-        cuda::PictureShape{rows, 140, 140, 140}, taps.data(), cuda::KernelShape{3, 3});
+        cuda::PlaneShape{rows, 140, 140, 140}, taps.data(), cuda::KernelShape{3, 3});
     return out.values();
   };
   EXPECT_EQ(run("", 20), convolved(matrix(image, 20), Plane<const float>(taps.data(), 3, 3)));

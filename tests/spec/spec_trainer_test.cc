@@ -16,8 +16,8 @@
 namespace stoker {
 namespace {
 
-const ModelInput kSmallPictures = {.image = {.height = 28, .width = 28, .channels = 1},
-                                   .classes = 10};
+const ModelInput kSmallImages = {.image = {.height = 28, .width = 28, .channels = 1},
+                                 .classes = 10};
 
 // Accuracy on the validation data, epoch by epoch.
 class Accuracy final : public Observer {
@@ -30,7 +30,7 @@ std::vector<double> accuracy_of(const TrainData& data, const TrainOptions& optio
                                 const OptimiserOptions& optimiser = {.momentum = 0},
                                 const char* model = "mlp:784,128,10") {
   at::set_num_threads(1);  // matrices this small are slower on two
-  State state(make_model(model, kSmallPictures, options.feed.seed), optimiser);
+  State state(make_model(model, kSmallImages, options.feed.seed), optimiser);
   Accuracy accuracy;
   Trainer(state, data, options, accuracy).run();
   return accuracy.top1;
@@ -111,7 +111,7 @@ TEST(Spec, R09_AugmentationBeatsPlainTraining) {
   ASSERT_EQ(test->size(), 59'500U);
   const auto accuracy = [&](const char* policy) {
     at::set_num_threads(1);
-    State state(make_model(kCourseModel, kSmallPictures, 1), {.momentum = 0});
+    State state(make_model(kCourseModel, kSmallImages, 1), {.momentum = 0});
     Observer nobody;
     Trainer(state, course_data(all, policy), course_options(2), nobody).run();
     EXPECT_EQ(state.step, 4500U);

@@ -1,4 +1,4 @@
-// `stoker doctor`: what is wrong with a folder of pictures, before anyone trains on it.
+// `stoker doctor`: what is wrong with a folder of images, before anyone trains on it.
 #include "stoker/doctor/doctor.h"
 
 #include <algorithm>

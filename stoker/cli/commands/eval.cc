@@ -17,7 +17,7 @@ namespace {
 
 struct EvalFlags {
   ModelFlags model;
-  std::string picture, top_losses;
+  std::string image, top_losses;
   std::size_t top_losses_count = 16;
   bool json = false;
   OutputFiles files;
@@ -70,7 +70,7 @@ void print_text(const ModelAndData& opened, const MetricsResult& result) {
 }
 
 void run(const EvalFlags& flags) {
-  flags.files.check({flags.picture, flags.top_losses});
+  flags.files.check({flags.image, flags.top_losses});
   const ModelAndData opened = open_model_and_data(flags.model);
   LongWork work("evaluating", opened.source->size(), "there are no figures");
   std::uint64_t done = 0;
@@ -90,9 +90,9 @@ void run(const EvalFlags& flags) {
                  .hint = fmt::format("`stoker doctor {}` lists them all.", flags.model.data)});
   }
   if (!flags.top_losses.empty()) worst.write(flags.top_losses, opened);
-  if (!flags.picture.empty()) {
+  if (!flags.image.empty()) {
     const std::string title = fmt::format("top-1 {:.2f} %", 100 * result.top1);
-    write_png(flags.picture,
+    write_png(flags.image,
               confusion_matrix(result.confusion, opened.loaded.card.class_names, {.title = title})
                   .view());
   }
@@ -112,7 +112,7 @@ void add_eval_command(const Command& parent) {
   flags->model.add_to(command);
   command.add_option("--topk", flags->model.evaluate.top_k, "k of the top-k accuracy")
       .between(1, 1 << 20);
-  command.add_option("--confusion-matrix", flags->picture, "write it as a PNG file");
+  command.add_option("--confusion-matrix", flags->image, "write it as a PNG file");
   command.add_option("--top-losses", flags->top_losses,
                      "write the images that the model is most wrong about as a PNG file, with "
                      "where it looked (Grad-CAM)");

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
-#include "stoker/cli/filter_picture.h"
+#include "stoker/cli/filter_image.h"
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
@@ -65,7 +65,7 @@ Image all_images(const Image& grey, const std::string& title, cuda::Gpu* gpu) {
   ContactRow row{.label = "", .images = {grey}};
   std::vector<std::string> titles = {"original"};
   for (const NamedFilter& filter : document_filters()) {
-    row.images.push_back(filter_picture(grey.view(), parse_filter(filter.name), gpu));
+    row.images.push_back(filter_image(grey.view(), parse_filter(filter.name), gpu));
     titles.push_back(title_of(filter));
   }
   return contact_sheet({row}, {.zoom = 1, .title = title, .column_titles = titles});
@@ -108,7 +108,7 @@ void run(const FilterFlags& flags) {
   const cuda::FoundGpu device = cuda::choose_gpu(flags.device);
   const std::string name = std::filesystem::path(flags.image).filename().string();
   const Image image = flags.all ? all_images(grey, name, device.gpu)
-                                : filter_picture(grey.view(), filter, device.gpu);
+                                : filter_image(grey.view(), filter, device.gpu);
   write_png(flags.output, image.view());
   if (flags.json) return print_json(flags, filter, image, device);
   fmt::print("{}: {} x {}, computed on {} ({})\n", flags.output, image.shape().width,

@@ -1,4 +1,4 @@
-// `stoker plot`: columns of CSV files, such as those of runs, as lines in one picture.
+// `stoker plot`: columns of CSV files, such as those of runs, as lines in one image.
 #include <string>
 #include <vector>
 

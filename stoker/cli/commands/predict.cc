@@ -16,7 +16,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/image/png.h"
-#include "stoker/report/picture_grid.h"
+#include "stoker/report/image_grid.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/prediction_filter.h"
 #include "stoker/run/prediction_rows.h"
@@ -63,9 +63,9 @@ class Grid {
                         .probability = prediction.best()});
   }
   void write(const std::string& path, const std::string& title) const {
-    std::vector<GridPicture> pictures;
-    for (const Entry& entry : entries_) pictures.push_back(picture_of(entry));
-    write_png(path, picture_grid(pictures, {.title = title}).view());
+    std::vector<GridCell> cells;
+    for (const Entry& entry : entries_) cells.push_back(cell_of(entry));
+    write_png(path, image_grid(cells, {.title = title}).view());
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
 
@@ -77,21 +77,21 @@ class Grid {
     float probability = 0;
   };
 
-  [[nodiscard]] GridPicture picture_of(const Entry& entry) const {
+  [[nodiscard]] GridCell cell_of(const Entry& entry) const {
     SampleBuffer buffer;
     auto sample = opened_.source->read_framed(
         entry.index, {.framing = opened_.options.policy.framing(), .key = {}}, buffer);
     const std::vector<std::string>& names = opened_.loaded.card.class_names;
-    GridPicture picture{Image(sample.value().image)};
+    GridCell cell{Image(sample.value().image)};
     if (entry.label < 0) {
-      picture.label = fmt::format("{} {:.0f} %", names[entry.chosen], 100 * entry.probability);
-      return picture;
+      cell.label = fmt::format("{} {:.0f} %", names[entry.chosen], 100 * entry.probability);
+      return cell;
     }
-    picture.label = names[static_cast<std::size_t>(entry.label)];
-    picture.prediction = {.name = names[entry.chosen],
-                          .probability = entry.probability,
-                          .right = entry.chosen == static_cast<std::size_t>(entry.label)};
-    return picture;
+    cell.label = names[static_cast<std::size_t>(entry.label)];
+    cell.prediction = {.name = names[entry.chosen],
+                       .probability = entry.probability,
+                       .right = entry.chosen == static_cast<std::size_t>(entry.label)};
+    return cell;
   }
 
   const ModelAndData& opened_;

@@ -64,7 +64,7 @@ std::vector<std::uint64_t> choose_samples(const Source& source, std::uint64_t se
   return chosen;
 }
 
-// What stands at the left: the picture as it is, or as much of its middle as the samples show.
+// What stands at the left: the image as it is, or as much of its middle as the samples show.
 Image original(const Source& source, const Policy& policy, std::uint64_t index) {
   SampleBuffer buffer;
   if (policy.framing() == nullptr) return Image(source.read(index, buffer).value().image);

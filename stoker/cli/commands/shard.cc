@@ -1,4 +1,4 @@
-// `stoker shard`: pictures become tar shards, which WebDataset reads too.
+// `stoker shard`: images become tar shards, which WebDataset reads too.
 #include <memory>
 #include <string>
 
@@ -22,7 +22,7 @@ struct WriteFlags {
 };
 
 void write_part(const WriteFlags& flags, Split split, const std::string& out) {
-  const auto source = open_data(flags.data, split, {.pictures = {.limits = flags.options.limits}});
+  const auto source = open_data(flags.data, split, {.images = {.limits = flags.options.limits}});
   LongWork work("writing shards", source->size(),
                 "run the same command again: finished shards are kept");
   ShardWriteOptions options = flags.options;

@@ -1,4 +1,4 @@
-// `stoker split`: divides a folder or a list of pictures into training and validation, as lists,
+// `stoker split`: divides a folder or a list of images into training and validation, as lists,
 // links or copies.
 #include "stoker/data/split.h"
 
@@ -116,7 +116,7 @@ fs::path without_steps_up(const fs::path& path) {
   return kept;
 }
 
-// Where a picture goes inside train/ or val/: into its class's folder.
+// Where an image goes inside train/ or val/: into its class's folder.
 fs::path place_in_tree(const ImageListing& listing, const ListedImage& image) {
   if (image.label == kNoClass) return without_steps_up(image.path);
   const std::string& name = listing.class_names.at(static_cast<std::size_t>(image.label));
@@ -130,7 +130,7 @@ fs::path place_in_tree(const ImageListing& listing, const ListedImage& image) {
   return name / without_steps_up(image.path);
 }
 
-void put_picture(const fs::path& from, const fs::path& to, bool link) {
+void put_image(const fs::path& from, const fs::path& to, bool link) {
   create_folder(to.parent_path());
   std::error_code error;
   if (link) {
@@ -149,11 +149,11 @@ void put_picture(const fs::path& from, const fs::path& to, bool link) {
 void write_tree(const fs::path& folder, const ImageListing& listing, bool link) {
   const fs::path root = fs::canonical(listing.root);  // links must not depend on where we stand
   for (const ListedImage& image : listing.images) {
-    put_picture(root / image.path, folder / place_in_tree(listing, image), link);
+    put_image(root / image.path, folder / place_in_tree(listing, image), link);
   }
 }
 
-// Pictures of an earlier split in the same folders would be on both sides.
+// Images of an earlier split in the same folders would be on both sides.
 void check_new(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(folder, ignored))) return;

@@ -7,6 +7,7 @@
 #include "stoker/cli/child_process.h"
 #include "stoker/cli/child_runs.h"
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/progress.h"
 #include "stoker/cli/sweep_plan.h"
 #include "stoker/cli/trainer_process.h"
 #include "stoker/core/atomic_file.h"
@@ -28,13 +29,26 @@ struct SweepFlags {
   int only = -1;
 };
 
-void say_outcome(std::size_t number, std::size_t count, const fs::path& run) {
-  const RunOutcome outcome = outcome_of(read_run(run));
-  fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s\n", number, count, run.filename().string(),
-             percent_text(outcome.last_top1), number_text(outcome.seconds),
-             count_text(outcome.samples_per_second));
-  std::fflush(stdout);
-}
+// Tells how each run ended and how long the others will take.
+class SweepProgress {
+ public:
+  explicit SweepProgress(std::size_t count) : count_(count) {}
+
+  void run_ended(const fs::path& run) {
+    const RunOutcome outcome = outcome_of(read_run(run));
+    seconds_ += outcome.seconds;
+    ++done_;
+    fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s{}\n", done_, count_,
+               run.filename().string(), percent_text(outcome.last_top1),
+               number_text(outcome.seconds), count_text(outcome.samples_per_second),
+               time_left_text(seconds_, done_, count_));
+    std::fflush(stdout);
+  }
+
+ private:
+  std::size_t count_, done_ = 0;
+  double seconds_ = 0;
+};
 
 // The plan of the folder, which flags may only confirm.
 SweepPlan settle_plan(const SweepFlags& flags) {
@@ -48,7 +62,7 @@ SweepPlan settle_plan(const SweepFlags& flags) {
     write_sweep_plan(path, plan);
     return plan;
   }
-  const SweepPlan there = read_sweep_plan(path);
+  SweepPlan there = read_sweep_plan(path);
   if (!given || there == plan) return there;
   throw Error({.what = "there is another sweep already",
                .path = path.string(),
@@ -116,9 +130,10 @@ void run(const SweepFlags& flags) {
     complete_run(runs[static_cast<std::size_t>(flags.only)], folder, signals, resume);
     return;
   }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    complete_run(runs[i], folder, signals, resume);
-    say_outcome(i + 1, runs.size(), folder / runs[i].name);
+  SweepProgress progress(runs.size());
+  for (const SweepRun& run : runs) {
+    complete_run(run, folder, signals, resume);
+    progress.run_ended(folder / run.name);
   }
   compare(folder, plan, runs);
 }

@@ -11,7 +11,7 @@ void launch_correlation(const Plane<T>& out, const Plane<const In>& image,
   detail::check_filter("correlation", detail::PlaneSize(out), detail::PlaneSize(image),
                        detail::PlaneSize(kernel), 0);
   run_correlation<In, T>(detail::DeviceLauncher{"correlation", stream}, out.data, image.data,
-                         PictureShape{image.rows, image.columns, image.stride, out.stride},
+                         PlaneShape{image.rows, image.columns, image.stride, out.stride},
                          kernel.data, KernelShape{kernel.rows, kernel.columns}, variant);
 }
 
@@ -22,7 +22,7 @@ void launch_constant_correlation(const Plane<T>& out, const Plane<const In>& ima
                        detail::PlaneSize(kernel), 2 * kMostCorrelationReach + 1);
   run_constant_correlation<In, T>(detail::DeviceLauncher{"correlation", stream}, out.data,
                                   image.data,
-                                  PictureShape{image.rows, image.columns, image.stride, out.stride},
+                                  PlaneShape{image.rows, image.columns, image.stride, out.stride},
                                   kernel.data, KernelShape{kernel.rows, kernel.columns});
 }
 

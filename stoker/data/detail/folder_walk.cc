@@ -115,7 +115,7 @@ class OpenFolder {
   struct stat status_ {};
 };
 
-// A folder's pictures, and the folders to go into.
+// A folder's images, and the folders to go into.
 struct Content {
   std::vector<ListedImage> images;   // sorted by name
   std::vector<std::string> folders;  // names, sorted
@@ -144,7 +144,7 @@ class Walk {
   void visit(const std::string& path, std::vector<Visited>& visited);
   void add_class(const std::string& name, std::vector<Visited> visited);
   void set_without_classes(Content content);
-  void check_classes(const std::vector<std::string>& without_pictures) const;
+  void check_classes(const std::vector<std::string>& without_images) const;
   void check_visits(const std::string& path, int visits) const;
   void ignore(std::string path, std::string reason) {
     walked_.listing.ignored.push_back({std::move(path), std::move(reason)});
@@ -164,9 +164,10 @@ std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std:
   const std::string_view name = entry.d_name;
   std::string reason = excluded_name(name);
   if (!reason.empty()) return reason;
-  const bool picture = has_picture_extension(name);
+  const bool is_image = has_image_extension(name);
   // Most file systems tell files from folders and links here, which saves a look at each.
-  if (entry.d_type == DT_REG && !picture) return unknown_.reason(folder.descriptor(), entry.d_name);
+  if (entry.d_type == DT_REG && !is_image)
+    return unknown_.reason(folder.descriptor(), entry.d_name);
   struct stat status {};
   if (entry.d_type == DT_DIR) {
     status.st_mode = S_IFDIR;
@@ -178,7 +179,7 @@ std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std:
     return "";
   }
   if (!S_ISREG(status.st_mode)) return "not a file (a pipe, socket or device)";
-  if (!picture) return unknown_.reason(folder.descriptor(), entry.d_name);
+  if (!is_image) return unknown_.reason(folder.descriptor(), entry.d_name);
   content.images.push_back({.path = prefix + entry.d_name,
                             .label = kNoClass,
                             .bytes = static_cast<std::uint64_t>(status.st_size),
@@ -231,7 +232,7 @@ void Walk::visit(const std::string& path, std::vector<Visited>& visited) {
   const bool is_class = path.find('/') == std::string::npos;  // those are seen to by run()
   if (content.empty && !is_class) ignore(path, "empty folder");
   visited.push_back({path, std::move(content.images)});
-  for (const std::string& name : content.folders) visit(path + "/" + name, visited);
+  for (const std::string& name : content.folders) visit(fmt::format("{}/{}", path, name), visited);
   above_.pop_back();
 }
 
@@ -248,16 +249,16 @@ void Walk::add_class(const std::string& name, std::vector<Visited> visited) {
   }
 }
 
-void Walk::check_classes(const std::vector<std::string>& without_pictures) const {
-  if (without_pictures.empty()) return;
+void Walk::check_classes(const std::vector<std::string>& without_images) const {
+  if (without_images.empty()) return;
   constexpr std::size_t kShown = 10;
-  const std::size_t shown = std::min(without_pictures.size(), kShown);
-  const std::size_t more = without_pictures.size() - shown;
-  const auto end = without_pictures.begin() + static_cast<std::ptrdiff_t>(shown);
+  const std::size_t shown = std::min(without_images.size(), kShown);
+  const std::size_t more = without_images.size() - shown;
+  const auto end = without_images.begin() + static_cast<std::ptrdiff_t>(shown);
   throw Error({.what = "a class folder holds no images",
-               .path = (root() / without_pictures.front()).string(),
+               .path = (root() / without_images.front()).string(),
                .expected = fmt::format("a file with {} in every class folder", kExtensions),
-               .found = fmt::format("none in {}{}", fmt::join(without_pictures.begin(), end, ", "),
+               .found = fmt::format("none in {}{}", fmt::join(without_images.begin(), end, ", "),
                                     more == 0 ? "" : fmt::format(" and {} more", more)),
                .hint = "Put images there or remove the folder; a folder whose name begins with "
                        "a dot is ignored."});
@@ -286,19 +287,19 @@ WalkedListing Walk::run() {
     walked_.folders.push_back({"", folder.stamp()});
     content = read(folder, "");
   }
-  std::vector<std::string> without_pictures;
+  std::vector<std::string> without_images;
   for (const std::string& name : content.folders) {
     std::vector<Visited> visited;
     visit(name, visited);
     const bool none = std::ranges::all_of(visited, [](auto& f) { return f.images.empty(); });
-    if (none) without_pictures.push_back(name);
+    if (none) without_images.push_back(name);
     if (!none || empty_ == EmptyClasses::kKeep) add_class(name, std::move(visited));
   }
   if (walked_.listing.images.empty()) {
     walked_.listing.class_names.clear();
     set_without_classes(std::move(content));
   } else {
-    if (empty_ == EmptyClasses::kRefuse) check_classes(without_pictures);
+    if (empty_ == EmptyClasses::kRefuse) check_classes(without_images);
     for (ListedImage& image : content.images) {
       ignore(std::move(image.path), "not in a class folder");
     }

@@ -131,7 +131,7 @@ std::shared_ptr<const Source> open_shards(const std::string& text, Split split,
                     ? open_shard_set(location.folder, options.shards)
                     : open_foreign_shards(open_store(location.folder, options.shards.store),
                                           location.foreign, options.shards);
-  return std::make_shared<ShardSource>(std::move(shards), options.pictures, options.shards);
+  return std::make_shared<ShardSource>(std::move(shards), options.images, options.shards);
 }
 
 }  // namespace stoker::detail

@@ -56,7 +56,7 @@ std::string UnknownFiles::reason(int folder, const char* name) {
     return fmt::format("{}{})", kUnsupported, extension);
   }
   const std::string_view shown = written.empty() ? "no extension" : written;
-  const std::string other = fmt::format("not an image ({})", shown);
+  std::string other = fmt::format("not an image ({})", shown);
   constexpr int kMostOpened = 256;
   const auto opened = no_images_.find(extension);
   if (std::ranges::binary_search(kOthers, extension) ||

@@ -76,7 +76,7 @@ class Scanner {
   }
 
   void take(const TarMember& member, const std::string& kind) {
-    if (has_picture_extension("." + kind) && kind.find('.') == std::string::npos) {
+    if (has_image_extension("." + kind) && kind.find('.') == std::string::npos) {
       if (gathered_->image) refuse(member.name, "a second image");
       if (member.size > std::numeric_limits<std::uint32_t>::max()) refuse(member.name, "4 GiB");
       gathered_->image = member;

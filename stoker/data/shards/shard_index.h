@@ -5,7 +5,7 @@
 //   offset  length  label  checksum  name
 //
 // with tabs between the fields. The label is a place in the manifest's classes, -1 where there are
-// none. The checksum (XXH3, 64 bits) is that of the picture's bytes, and is looked at whenever the
+// none. The checksum (XXH3, 64 bits) is that of the image's bytes, and is looked at whenever the
 // sample is read. Indexes are not trusted: a parsed one names only bytes inside its shard.
 #pragma once
 
@@ -57,10 +57,10 @@ struct ScannedSample {
 };
 
 // The samples of a shard by WebDataset's rules: neighbours whose names agree up to the first dot of
-// the last part are one sample, and what follows says what each is. A picture is .jpg, .jpeg, .png
+// the last part are one sample, and what follows says what each is. An image is .jpg, .jpeg, .png
 // or .webp; the class is .cls (a number or a name) or, in .json, the field label, cls or class.
 // Names that begin with a dot are passed over. Throws Error where the archive cannot be read or a
-// sample has no picture, or two. `path` is for messages.
+// sample has no image, or two. `path` is for messages.
 [[nodiscard]] std::vector<ScannedSample> scan_shard(std::span<const std::byte> bytes,
                                                     const std::string& path);
 

@@ -92,7 +92,7 @@ TEST(ScanShard, FollowsWebDatasetsRules) {
   EXPECT_EQ(samples[1].sample.name, "d/1.PNG");
 }
 
-TEST(ScanShard, RefusesSamplesWithoutOnePicture) {
+TEST(ScanShard, RefusesSamplesWithoutOneImage) {
   const auto refusal = [](const std::string& archive) {
     return message_of([&] { static_cast<void>(scan_shard(as_bytes(archive), "s.tar")); });
   };

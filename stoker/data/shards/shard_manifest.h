@@ -3,7 +3,7 @@
 //
 //   #stoker-shards  1
 //   #classes  cat  dog              absent: samples without classes
-//   #shape  28  28  1               height, width, channels; absent: pictures differ
+//   #shape  28  28  1               height, width, channels; absent: images differ
 //   name  samples  bytes  digest  bytes of the index  digest of the index
 //   #digest  <of all lines above>   so that half a manifest is none
 //

@@ -8,7 +8,7 @@
 
 #include "stoker/core/digest.h"
 #include "stoker/core/invariant.h"
-#include "stoker/data/detail/picture_decode.h"
+#include "stoker/data/detail/image_decode.h"
 
 namespace stoker {
 namespace {
@@ -24,17 +24,17 @@ std::shared_ptr<const ShardLayout> layout_of(const ShardManifest& manifest,
   return std::make_shared<ShardLayout>(samples, options.window, options.lanes);
 }
 
-FolderOptions with_channels(FolderOptions pictures, const ShardManifest& manifest) {
-  if (manifest.shape) pictures.channels = manifest.shape->channels;
-  return pictures;
+FolderOptions with_channels(FolderOptions images, const ShardManifest& manifest) {
+  if (manifest.shape) images.channels = manifest.shape->channels;
+  return images;
 }
 
 }  // namespace
 
-ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOptions& pictures,
+ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOptions& images,
                          const ShardOptions& options)
     : shards_(std::move(shards)),
-      pictures_(with_channels(pictures, shards_->manifest())),
+      images_(with_channels(images, shards_->manifest())),
       options_(options),
       layout_(layout_of(shards_->manifest(), options)),
       pool_(std::make_unique<ShardPool>(
@@ -45,7 +45,7 @@ ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOpt
 
 ImageShape ShardSource::shape() const {
   if (shards_->manifest().shape) return *shards_->manifest().shape;
-  throw pictures_differ(shards_->where());
+  throw images_differ(shards_->where());
 }
 
 std::string ShardSource::sample_name(std::uint64_t index) const {
@@ -107,7 +107,7 @@ Result<Sample> ShardSource::read_framed(std::uint64_t index, const FrameRequest&
 Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Found& found,
                                             const FrameRequest& request,
                                             SampleBuffer& buffer) const {
-  auto image = detail::decode_picture(found.bytes, pictures_, request, buffer);
+  auto image = detail::decode_image(found.bytes, images_, request, buffer);
   if (!image) {
     ErrorDetails error = image.error();
     error.path = sample_name(index);

@@ -1,4 +1,4 @@
-// Pictures in tar shards as a source. A sample's bytes are a part of a mapped file; its checksum is
+// Images in tar shards as a source. A sample's bytes are a part of a mapped file; its checksum is
 // compared whenever it is read. Which shards are open, fetched and given up again is the pool's.
 // Memory: the manifest (some 100 bytes a shard), and the indexes of two windows of shards.
 #pragma once
@@ -15,13 +15,13 @@ namespace stoker {
 
 class ShardSource final : public Source {
  public:
-  ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOptions& pictures,
+  ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOptions& images,
               const ShardOptions& options);
 
   [[nodiscard]] std::uint64_t size() const override { return layout_->samples(); }
   // Throws Error where the manifest states none.
   [[nodiscard]] ImageShape shape() const override;
-  [[nodiscard]] int channels() const override { return pictures_.channels; }
+  [[nodiscard]] int channels() const override { return images_.channels; }
   [[nodiscard]] const std::vector<std::string>& class_names() const override {
     return shards_->manifest().class_names;
   }
@@ -34,7 +34,7 @@ class ShardSource final : public Source {
                                            SampleBuffer& buffer) const override;
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const override;
-  // The label, then the picture's bytes: a process that may not open files has no index.
+  // The label, then the image's bytes: a process that may not open files has no index.
   [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
                                                               const MakeRoom& room) const override;
   [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte> bytes,
@@ -46,7 +46,7 @@ class ShardSource final : public Source {
   // These shards alone, by their places in the manifest; at least one.
   [[nodiscard]] std::shared_ptr<const ShardSource> part(
       std::span<const std::uint32_t> shards) const {
-    return std::make_shared<ShardSource>(shards_->part(shards), pictures_, options_);
+    return std::make_shared<ShardSource>(shards_->part(shards), images_, options_);
   }
 
  private:
@@ -63,7 +63,7 @@ class ShardSource final : public Source {
                                                SampleBuffer& buffer) const;
 
   std::shared_ptr<const ShardSet> shards_;
-  FolderOptions pictures_;
+  FolderOptions images_;
   ShardOptions options_;
   std::shared_ptr<const ShardLayout> layout_;
   std::unique_ptr<ShardPool> pool_;

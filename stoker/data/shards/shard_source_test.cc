@@ -18,7 +18,7 @@
 #include "stoker/data/identity_difference.h"
 #include "stoker/data/shards/foreign_shards.h"
 #include "stoker/data/shards/shard_writer.h"
-#include "stoker/data/test_pictures.h"
+#include "stoker/data/test_images.h"
 #include "stoker/data/test_shards.h"
 #include "stoker/data/training_parts.h"
 #include "stoker/store/local_store.h"
@@ -33,7 +33,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two classes of ten pictures of different sizes.
+// Two classes of ten images of different sizes.
 class Shards : public testing::Test {
  protected:
   Shards() {
@@ -59,27 +59,27 @@ class Shards : public testing::Test {
   DataOptions options_;
 };
 
-// Every picture with its class, whatever the order.
-std::multiset<std::pair<std::int64_t, Bytes>> pictures_of(const Source& source) {
-  std::multiset<std::pair<std::int64_t, Bytes>> pictures;
+// Every image with its class, whatever the order.
+std::multiset<std::pair<std::int64_t, Bytes>> images_of(const Source& source) {
+  std::multiset<std::pair<std::int64_t, Bytes>> images;
   SampleBuffer buffer;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     const Sample sample = source.read(i, buffer).value();
     const Image copy(sample.image);
     const std::uint8_t* first = copy.view().data;
-    pictures.emplace(sample.label, Bytes(first, first + copy.shape().bytes()));
+    images.emplace(sample.label, Bytes(first, first + copy.shape().bytes()));
   }
-  return pictures;
+  return images;
 }
 
-TEST_F(Shards, HoldEveryPictureWithItsClass) {
+TEST_F(Shards, HoldEveryImageWithItsClass) {
   const ShardWriteReport report = write();
   EXPECT_EQ(report.samples, 20U);
   EXPECT_GT(report.shards, 3U);
   const auto shards = open(out());
   EXPECT_THAT(shards->class_names(), ElementsAre("cat", "dog"));
-  EXPECT_EQ(pictures_of(*shards), pictures_of(*folder()));
-  EXPECT_EQ(pictures_of(*open(out() / kManifestName)), pictures_of(*shards));
+  EXPECT_EQ(images_of(*shards), images_of(*folder()));
+  EXPECT_EQ(images_of(*open(out() / kManifestName)), images_of(*shards));
   ASSERT_NE(shards->layout(), nullptr);
   EXPECT_EQ(shards->layout()->shards(), report.shards);
 }
@@ -90,9 +90,9 @@ TEST_F(Shards, AreDividedAsWholeShardsByTheirNames) {
   const Division half{.kind = Division::Kind::kFraction, .fraction = 0.5};
   const auto [train, validation] = divide(all, half);
   EXPECT_EQ(train->layout()->shards() + validation->layout()->shards(), all->layout()->shards());
-  auto both = pictures_of(*train);
-  both.merge(pictures_of(*validation));
-  EXPECT_EQ(both, pictures_of(*all));
+  auto both = images_of(*train);
+  both.merge(images_of(*validation));
+  EXPECT_EQ(both, images_of(*all));
   const auto again = divide(all, half);
   EXPECT_EQ(again.validation->sample_name(0), validation->sample_name(0));
   std::set<std::string> first_names;
@@ -143,7 +143,7 @@ TEST_F(Shards, AreIdentifiedByTheirManifest) {
   const std::string before = identity();
   EXPECT_THAT(before, HasSubstr("class\t1\tdog\nshard\tshard-000000.tar\t"));
   EXPECT_THAT(before, Not(HasSubstr(".png")));
-  // Another picture of the same name.
+  // Another image of the same name.
   data_.write("data/cat/3.png", test::png_of(test::scene(99, 43)));
   fs::remove_all(out());
   write();
@@ -188,7 +188,7 @@ TEST_F(Shards, AreWrittenAnewWhereASourceChangedInPlace) {
   const fs::path image = data_.path() / "data/cat/3.png";
   Bytes bytes = contents_of(image);
   const auto time = fs::last_write_time(image);
-  // Another picture in as many bytes: what a PNG has after its end does not matter.
+  // Another image in as many bytes: what a PNG has after its end does not matter.
   Bytes other = test::png_of(test::changed(test::scene(3, 43), 30, 0));
   ASSERT_LE(other.size(), bytes.size());
   other.resize(bytes.size());
@@ -196,10 +196,10 @@ TEST_F(Shards, AreWrittenAnewWhereASourceChangedInPlace) {
   fs::last_write_time(image, time);
   EXPECT_EQ(write({.quality = 80}).kept, shards - 1);
   EXPECT_EQ(write({.quality = 80}).kept, shards);
-  const auto before = pictures_of(*open(out()));
+  const auto before = images_of(*open(out()));
   fs::remove_all(out());
   write({.quality = 80});
-  EXPECT_EQ(pictures_of(*open(out())), before);
+  EXPECT_EQ(images_of(*open(out())), before);
 }
 
 TEST_F(Shards, LeaveNoTemporaryFilesOfAKilledRun) {
@@ -211,7 +211,7 @@ TEST_F(Shards, LeaveNoTemporaryFilesOfAKilledRun) {
   EXPECT_FALSE(fs::exists(left));
 }
 
-TEST_F(Shards, ShrinkAndEncodePicturesWhereAsked) {
+TEST_F(Shards, ShrinkAndEncodeImagesWhereAsked) {
   write({.max_side = 30, .quality = 80});
   const auto shards = open(out());
   SampleBuffer buffer;
@@ -227,7 +227,7 @@ TEST_F(Shards, ShrinkAndEncodePicturesWhereAsked) {
 TEST_F(Shards, NoticeADamagedSampleAndNameIt) {
   write();
   Bytes tar = contents_of(out() / "shard-000000.tar");
-  tar[700] ^= 1;  // in the first picture
+  tar[700] ^= 1;  // in the first image
   data_.write("out/shard-000000.tar", tar);
   const auto shards = open(out());
   SampleBuffer buffer;
@@ -295,8 +295,8 @@ TEST_F(Shards, OfOthersAreIndexedOnceAndThenKnown) {
 
 // Nothing of a hostile archive is believed, and nothing is written but the index in the cache.
 TEST_F(Shards, OfEnemiesWriteNothingAndAreRefused) {
-  const Bytes picture = test::png_of(test::scene(1));
-  const std::string content(picture.begin(), picture.end());
+  const Bytes image = test::png_of(test::scene(1));
+  const std::string content(image.begin(), image.end());
   const std::string good = member("0.png", content);
   const std::vector<std::string> archives = {
       member("../escaped.png", content),        member("/tmp/escaped.png", content),

@@ -20,7 +20,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/permutation.h"
 #include "stoker/data/detail/each_in_parallel.h"
-#include "stoker/data/detail/picture_encode.h"
+#include "stoker/data/detail/image_encode.h"
 #include "stoker/data/shards/shard_index.h"
 #include "stoker/data/shards/shard_manifest.h"
 #include "stoker/data/shards/tar.h"
@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxIndex = std::uint64_t{4} << 30;
-constexpr std::uint64_t kTarOverhead = 3 * 512;  // two headers, a block for the class
+constexpr std::uint64_t kTarOverhead = 1536;  // of 512 bytes: two headers, a block for the class
 
 // Which samples go into which shard: runs of places of one shuffled order.
 struct Plan {
@@ -228,7 +228,7 @@ class Writer {
   [[nodiscard]] std::string content_of(std::size_t shard) const {
     Digest content;
     SampleBuffer buffer;
-    detail::PictureEncoder reader({});
+    detail::ImageEncoder reader({});
     for (std::uint64_t place = plan_.begins[shard]; place < plan_.begins[shard + 1]; ++place) {
       reader.add_content(source_, plan_.order[place], buffer, content);
     }
@@ -251,19 +251,19 @@ class Writer {
       write(bytes_of(tar_padding(content.size())));
     };
     SampleBuffer buffer;
-    detail::PictureEncoder encoder(
+    detail::ImageEncoder encoder(
         {.max_side = options_.max_side, .quality = options_.quality, .limits = options_.limits});
     for (std::uint64_t place = plan_.begins[shard]; place < plan_.begins[shard + 1]; ++place) {
       const std::uint64_t sample = plan_.order[place];
-      const auto picture = encoder.file_of(source_, sample, buffer, sources);
+      const auto image = encoder.file_of(source_, sample, buffer, sources);
       const std::string key = fmt::format("{:09}", place);
       const auto label = static_cast<std::int32_t>(source_.label(sample, buffer).value());
       index.samples.push_back({.offset = bytes + 512,
-                               .length = static_cast<std::uint32_t>(picture.bytes.size()),
+                               .length = static_cast<std::uint32_t>(image.bytes.size()),
                                .label = label,
-                               .checksum = digest64(picture.bytes),
-                               .name = fmt::format("{}.{}", key, picture.extension)});
-      add(index.samples.back().name, picture.bytes);
+                               .checksum = digest64(image.bytes),
+                               .name = fmt::format("{}.{}", key, image.extension)});
+      add(index.samples.back().name, image.bytes);
       if (label >= 0) add(key + ".cls", bytes_of(std::to_string(label)));
       tell_progress(1);
     }

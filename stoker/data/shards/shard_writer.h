@@ -1,6 +1,6 @@
 // Writes a source as tar shards that WebDataset reads, each with an index, and a manifest for all.
 // Samples are shuffled once by the seed; what goes into which shard follows from the sizes of the
-// pictures before any is read, so shards are written in parallel, and the same data, seed and
+// images before any is read, so shards are written in parallel, and the same data, seed and
 // options make the same bytes.
 //
 // A shard appears whole, is read back and compared, and only then gets its index; the manifest
@@ -23,8 +23,8 @@ struct ShardWriteOptions {
                               << 20;  // about: by the sizes of the sources' files
   std::uint64_t seed = 0;
   int threads = 0;   // 0: what the job may use
-  int max_side = 0;  // larger pictures are shrunk to it; 0: no limit
-  int quality = 0;   // 1 to 100: pictures are written as JPEG anew; 0: only those that are shrunk
+  int max_side = 0;  // larger images are shrunk to it; 0: no limit
+  int quality = 0;   // 1 to 100: images are written as JPEG anew; 0: only those that are shrunk
   DecodeLimits limits = {};
   // By any thread, with those just done. What it throws ends the writing; shards that are finished
   // stay and are kept when it is done again.

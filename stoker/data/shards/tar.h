@@ -50,7 +50,7 @@ class TarReader {
   std::uint64_t at_ = 0;  // of the header under way
 };
 
-// The header of a member, 512 bytes: owner root, mode 0444, no time, so that the same pictures make
+// The header of a member, 512 bytes: owner root, mode 0444, no time, so that the same images make
 // the same bytes. Throws Error for a name over 100 bytes or a size of 8 GiB and more.
 [[nodiscard]] std::string tar_header(std::string_view name, std::uint64_t size);
 // Zeros from the end of a member of that size to the next header.

@@ -1,4 +1,4 @@
-// Pictures that are the same file in every byte. Sizes are compared first, then a block from the
+// Images that are the same file in every byte. Sizes are compared first, then a block from the
 // middle, and only what still agrees is read as a whole.
 #pragma once
 

@@ -21,9 +21,10 @@ std::uint64_t little_endian(std::string_view text) {
 }
 
 // Where the first scan of a JPEG begins; npos where the file ends before. Segments are skipped by
-// their length, because a small picture inside EXIF has markers of its own.
+// their length, because a small image inside EXIF has markers of its own.
 std::size_t first_scan(std::string_view text) {
-  for (std::size_t at = text.find('\xFF', 2); at != text.npos && text.size() - at >= 4;) {
+  for (std::size_t at = text.find('\xFF', 2);
+       at != std::string_view::npos && text.size() - at >= 4;) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
     if (byte(1) == 0xDA) return at;
     const bool has_length =
@@ -105,10 +106,11 @@ bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format) {
   switch (format) {
     case ImageFormat::kJpeg: {
       const std::size_t scan = first_scan(text);
-      return scan == text.npos || text.find("\xFF\xD9"sv, scan) == text.npos;
+      return scan == std::string_view::npos ||
+             text.find("\xFF\xD9"sv, scan) == std::string_view::npos;
     }
     case ImageFormat::kPng:
-      return text.find("IEND"sv) == text.npos;
+      return text.find("IEND"sv) == std::string_view::npos;
     case ImageFormat::kWebp:
       return text.size() < 8 || little_endian(text.substr(4)) + 8 > text.size();
   }

@@ -1,4 +1,4 @@
-// What a file that is no readable picture really is, told from its bytes. Functions without state.
+// What a file that is no readable image really is, told from its bytes. Functions without state.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ TEST(IsCutShort, KnowsTheEndOfEachFormat) {
   expect_cut(test::make_webp(40, 30, false), ImageFormat::kWebp, 1);
 }
 
-TEST(IsCutShort, TheEndOfAPictureInsideExifIsNotTheEnd) {
+TEST(IsCutShort, TheEndOfAnImageInsideExifIsNotTheEnd) {
   Bytes whole = test::make_jpeg(40, 30, {});
   const Bytes inner = test::make_jpeg(8, 8, {.h = 1, .v = 1});
   Bytes segment = {0xFF, 0xE1, static_cast<std::uint8_t>((inner.size() + 2) >> 8),
@@ -37,7 +37,7 @@ TEST(IsCutShort, TheEndOfAPictureInsideExifIsNotTheEnd) {
   expect_cut(whole, ImageFormat::kJpeg, 1);
 }
 
-TEST(DescribeContent, NamesWhatPeopleSaveInPlaceOfAPicture) {
+TEST(DescribeContent, NamesWhatPeopleSaveInPlaceOfAnImage) {
   EXPECT_EQ(described(""), "an empty file");
   EXPECT_EQ(described(std::string(100, '\0')), "zero bytes only");
   EXPECT_EQ(described("GIF89a..."), "a GIF image");

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stoker/data/detail/picture_decode.h"
+#include "stoker/data/detail/image_decode.h"
 
 namespace stoker {
 namespace {
 
-// More than any picture within the limits takes; checked before memory is taken.
+// More than any image within the limits takes; checked before memory is taken.
 constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 30;
 
 class OpenFile {
@@ -72,14 +72,14 @@ MakeRoom room_in(std::vector<std::byte>& bytes) {
 FolderSource::FolderSource(ImageListing listing, const FolderOptions& options)
     : listing_(std::move(listing)), options_(options) {}
 
-Error pictures_differ(const std::string& where) {
+Error images_differ(const std::string& where) {
   return Error({.what = "the images may differ in size",
                 .path = where,
                 .expected = "a policy that begins with their size",
                 .hint = "For example `aa` imagenet-train, or `aa` \"resize(224,224)\""});
 }
 
-ImageShape FolderSource::shape() const { throw pictures_differ(listing_.root.string()); }
+ImageShape FolderSource::shape() const { throw images_differ(listing_.root.string()); }
 
 std::string FolderSource::sample_name(std::uint64_t index) const {
   return (listing_.root / listing_.images.at(index).path).string();
@@ -103,7 +103,7 @@ Result<Sample> FolderSource::read_framed(std::uint64_t index, const FrameRequest
 
 Result<Sample> FolderSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
                                     const FrameRequest& request, SampleBuffer& buffer) const {
-  auto image = detail::decode_picture(bytes, options_, request, buffer);
+  auto image = detail::decode_image(bytes, options_, request, buffer);
   if (image) return Sample{.image = *image, .label = listing_.images[index].label};
   ErrorDetails error = image.error();
   error.path = sample_name(index);

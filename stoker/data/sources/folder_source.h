@@ -1,6 +1,6 @@
 /// \file
-/// Pictures in a folder as a source. Each is read and decoded when it is asked for, and no more of
-/// it than the frame needs. Memory: the listing, about 100 bytes a picture.
+/// Images in a folder as a source. Each is read and decoded when it is asked for, and no more of
+/// it than the frame needs. Memory: the listing, about 100 bytes an image.
 #pragma once
 
 #include "stoker/data/sources/image_folder.h"
@@ -13,7 +13,7 @@ namespace stoker {
 struct FolderOptions {
   int channels = 3;  ///< 1: grey
   DecodeLimits limits = {};
-  Colour background{255, 255, 255};  ///< under transparent pictures
+  Colour background{255, 255, 255};  ///< under transparent images
 };
 
 /// The images of a listing.
@@ -28,7 +28,7 @@ class STOKER_API FolderSource final : public Source {
     return listing_.class_names;
   }
   [[nodiscard]] std::string sample_name(std::uint64_t index) const override;
-  /// The whole picture, upright, in its own size.
+  /// The whole image, upright, in its own size.
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const override;
@@ -48,7 +48,7 @@ class STOKER_API FolderSource final : public Source {
   FolderOptions options_;
 };
 
-/// What shape() throws where pictures may differ in size.
-[[nodiscard]] STOKER_API Error pictures_differ(const std::string& where);
+/// What shape() throws where images may differ in size.
+[[nodiscard]] STOKER_API Error images_differ(const std::string& where);
 
 }  // namespace stoker

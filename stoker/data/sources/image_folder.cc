@@ -57,7 +57,7 @@ DataSetFolders named_parts(const fs::path& root) {
 
 }  // namespace
 
-bool has_picture_extension(std::string_view name) {
+bool has_image_extension(std::string_view name) {
   constexpr std::array<std::string_view, 4> kExtensions = {".jpg", ".jpeg", ".png", ".webp"};
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || name.size() - dot > 5) return false;

@@ -1,10 +1,10 @@
 /// \file
-/// What pictures a folder holds, by torchvision's ImageFolder rules: the class is the name of the
-/// first-level folder, classes are sorted by name, and pictures inside lie at any depth. Natural
+/// What images a folder holds, by torchvision's ImageFolder rules: the class is the name of the
+/// first-level folder, classes are sorted by name, and images inside lie at any depth. Natural
 /// mistakes are caught: hidden and junk files and folders are left out and listed.
 ///
-/// A listing is a plain value. Listing costs one directory walk and a look at each picture's size;
-/// no picture is opened, of other files a few whose extension is not known. Names are bytes: they
+/// A listing is a plain value. Listing costs one directory walk and a look at each image's size;
+/// no image is opened, of other files a few whose extension is not known. Names are bytes: they
 /// need not be UTF-8.
 #pragma once
 
@@ -29,7 +29,7 @@ struct ListedImage {
   std::int64_t modified_ns = 0;   ///< for the cache: a changed file is seen
 };
 
-/// Left out of the listing, with the reason: "hidden", "junk (Thumbs.db)", "not a picture (.txt)",
+/// Left out of the listing, with the reason: "hidden", "junk (Thumbs.db)", "not an image (.txt)",
 /// "unsupported image (.tif)", "empty folder", … See left_out.h.
 struct IgnoredPath {
   std::string path;
@@ -45,21 +45,21 @@ struct ImageListing {
 };
 
 /// .jpg, .jpeg, .png or .webp, in letters of any case.
-[[nodiscard]] STOKER_API bool has_picture_extension(std::string_view name);
+[[nodiscard]] STOKER_API bool has_image_extension(std::string_view name);
 
-/// A class folder without pictures is an Error, because leaving it out would renumber the classes
+/// A class folder without images is an Error, because leaving it out would renumber the classes
 /// behind it; or it stays as a class without samples, for who wants to report it.
 enum class EmptyClasses : std::uint8_t { kRefuse, kKeep };
 
-/// The pictures of one split's folder. Where there are pictures but no class folders, the listing
+/// The images of one split's folder. Where there are images but no class folders, the listing
 /// has no classes. Throws Error where the folder, or one inside it, cannot be read, or holds no
-/// pictures.
+/// images.
 ///
 /// The order is torchvision's: names are compared byte by byte (for UTF-8 that is by code point),
-/// folders by their whole path, and a folder's own pictures come before those of folders in it.
+/// folders by their whole path, and a folder's own images come before those of folders in it.
 /// Symbolic links are followed; a link to a folder above itself is left out.
 ///
-/// Where no folder holds a picture and the root does, there are no classes and the folders are left
+/// Where no folder holds an image and the root does, there are no classes and the folders are left
 /// out.
 [[nodiscard]] STOKER_API ImageListing list_images(const std::filesystem::path& root,
                                                   EmptyClasses empty = EmptyClasses::kRefuse);

@@ -29,9 +29,9 @@ TEST(ImageFolder, ClassesAreTheFirstFoldersSortedByCodePoint) {
   EXPECT_EQ(listing.root, folder.path());
 }
 
-// sorted(os.walk(…)) compares whole paths of folders: the class's own pictures first, and "s-t"
+// sorted(os.walk(…)) compares whole paths of folders: the class's own images first, and "s-t"
 // before "s/u", because '-' comes before '/'.
-TEST(ImageFolder, PicturesComeInTorchvisionsOrder) {
+TEST(ImageFolder, ImagesComeInTorchvisionsOrder) {
   const TempFolder folder;
   write_files(folder, {"c/z.jpg", "c/s/u/1.jpg", "c/s-t/1.jpg", "c/s/9.jpg", "c/a/1.jpg", "c/B.jpg",
                        "c/10.jpg", "c/9.jpg"});
@@ -54,10 +54,10 @@ TEST(ImageFolder, SizesAndTimesAreTheFiles) {
 
 TEST(ImageFolder, ExtensionsInAnyCaseAndNoOthers) {
   for (const char* name : {"a.jpg", "a.JPG", "a.Jpeg", "a.png", "a.webp", "x.tar.jpg", ".jpg"}) {
-    EXPECT_TRUE(has_picture_extension(name)) << name;
+    EXPECT_TRUE(has_image_extension(name)) << name;
   }
   for (const char* name : {"a.gif", "a.bmp", "jpg", "a.jpg.txt", "a.jpgx", "a.", "", "a.jp"}) {
-    EXPECT_FALSE(has_picture_extension(name)) << name;
+    EXPECT_FALSE(has_image_extension(name)) << name;
   }
 }
 
@@ -80,7 +80,7 @@ TEST(ImageFolder, HiddenJunkAndOtherFilesAreListedWithTheReason) {
                   "loose.jpg: not in a class folder", "lost+found: junk (lost+found)"));
 }
 
-TEST(ImageFolder, OnlyPicturesAreAListingWithoutClasses) {
+TEST(ImageFolder, OnlyImagesAreAListingWithoutClasses) {
   const TempFolder folder;
   write_files(folder, {"2.jpg", "1.jpg", "notes.txt", "docs/notes.txt"});
   const ImageListing listing = list_images(folder.path());
@@ -92,7 +92,7 @@ TEST(ImageFolder, OnlyPicturesAreAListingWithoutClasses) {
                           "notes.txt: not an image (.txt)"));
 }
 
-TEST(ImageFolder, AClassWithoutPicturesIsNamed) {
+TEST(ImageFolder, AClassWithoutImagesIsNamed) {
   const TempFolder folder;
   write_files(folder, {"a/1.jpg", "b/1.gif", "d/1.jpg"});
   fs::create_directories(folder.path() / "c");
@@ -102,7 +102,7 @@ TEST(ImageFolder, AClassWithoutPicturesIsNamed) {
   EXPECT_FALSE(error.hint.empty());
 }
 
-TEST(ImageFolder, NoPicturesNoFolderNoPermissionAreErrors) {
+TEST(ImageFolder, NoImagesNoFolderNoPermissionAreErrors) {
   const TempFolder folder;
   EXPECT_THAT(error_of([&] { (void)list_images(folder.path()); }).found, HasSubstr("empty folder"));
   folder.write("a/1.txt", {1});

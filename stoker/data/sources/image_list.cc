@@ -107,8 +107,8 @@ void ListReader::read_line(std::string_view line) {
 // there; one in a class only where the list names its classes.
 void ListReader::check_is_no_table(std::string_view line) {
   std::error_code ignored;
-  if (!here_.has_class && line.find(',') != std::string_view::npos &&
-      !has_picture_extension(line) && !fs::exists(list_.parent_path() / fs::path(line), ignored)) {
+  if (!here_.has_class && line.find(',') != std::string_view::npos && !has_image_extension(line) &&
+      !fs::exists(list_.parent_path() / fs::path(line), ignored)) {
     fail(here_, "a path, a tab and a class, such as img.jpg<tab>dog",
          fmt::format("commas and no tab: \"{}\"", line.substr(0, 100)),
          "Write a tab between path and class, and remove a line of titles.");

@@ -1,7 +1,7 @@
-// Lists of pictures as text: what `stoker split` and the doctor write, and people too. One picture
+// Lists of images as text: what `stoker split` and the doctor write, and people too. One image
 // a line: its path, and after a tab its class. A relative path starts at the list's own folder.
 // Lines that begin with '#' and empty lines are left out, with one exception: a line
-// "#classes<tab>first<tab>second…" before the first picture gives the classes and their order, so
+// "#classes<tab>first<tab>second…" before the first image gives the classes and their order, so
 // that two lists of one data set agree even where one lacks a class. Without it the classes are
 // those that occur, sorted by name as for folders.
 //
@@ -17,9 +17,9 @@
 
 namespace stoker {
 
-// The pictures in the list's order; root is the list's folder, and paths are as they are written.
+// The images in the list's order; root is the list's folder, and paths are as they are written.
 // Each file is looked at, none is opened. Throws Error (path, byte, line) where the list is no such
-// text, a picture comes twice, or a file is not there.
+// text, an image comes twice, or a file is not there.
 [[nodiscard]] ImageListing read_image_list(const std::filesystem::path& list);
 
 // Written as a whole or not at all. Paths are made relative to the list's folder, so that a folder

@@ -85,7 +85,7 @@ TEST_F(ImageList, WrittenAndReadAgainIsTheSame) {
   }
 }
 
-TEST_F(ImageList, AListBehindALinkedFolderFindsItsPictures) {
+TEST_F(ImageList, AListBehindALinkedFolderFindsItsImages) {
   fs::create_directories(folder_.path() / "far/away");
   fs::create_directory_symlink("far/away", folder_.path() / "near");
   write_image_list(folder_.path() / "near/list.txt", list_images(folder_.path() / "data"));
@@ -93,7 +93,7 @@ TEST_F(ImageList, AListBehindALinkedFolderFindsItsPictures) {
   EXPECT_EQ(read_image_list(folder_.path() / "far/away/list.txt").images.size(), 3U);
 }
 
-TEST_F(ImageList, AClassWithoutPicturesKeepsItsNumber) {
+TEST_F(ImageList, AClassWithoutImagesKeepsItsNumber) {
   ImageListing listing = list_images(folder_.path() / "data");
   listing.images.erase(listing.images.begin(), listing.images.begin() + 2);
   write_image_list(folder_.path() / "list.txt", listing);

@@ -3,7 +3,7 @@
 //
 // A kept listing is used while every folder in it has the same inode, modification and change time.
 // So it notices files and folders that are added, removed, renamed or replaced. It cannot notice
-//   - a picture whose bytes are changed in place: `bytes` and `modified_ns` are then old, and
+//   - an image whose bytes are changed in place: `bytes` and `modified_ns` are then old, and
 //     whoever reads the file sees the difference;
 //   - what happens behind a symbolic link to a file.
 // A cache that is damaged, of another version or of another folder is made anew; one that cannot be

@@ -42,7 +42,7 @@ struct SampleBuffer {
   std::chrono::nanoseconds store_wait{0};
 };
 
-/// How a picture of any size becomes a sample.
+/// How an image of any size becomes a sample.
 struct FrameRequest {
   const FramingOperation* framing = nullptr;  ///< null: it stays as it is
   SampleKey key;                              ///< by which the framing draws

@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// Sample i of n is a picture of one pixel with the value i.
+// Sample i of n is an image of one pixel with the value i.
 class Numbers final : public Source {
  public:
   [[nodiscard]] std::uint64_t size() const override { return 200; }

@@ -59,7 +59,7 @@ std::string agree_on_attempt(const c10::intrusive_ptr<c10d::Store>& store, int r
   const std::string name = unique_name();
   store->set(hello_key(rank, ranks), name);
   store->wait({welcome_key(name)}, timeout);
-  const std::string attempt = store->get_to_str(welcome_key(name));
+  std::string attempt = store->get_to_str(welcome_key(name));
   store->set(here_key(attempt, rank), "1");
   return attempt;
 }

@@ -14,7 +14,7 @@
 namespace stoker::detail {
 namespace {
 
-bool decoded(const ExaminedImage& image) { return image.facts.state == PictureState::kDecoded; }
+bool decoded(const ExaminedImage& image) { return image.facts.state == DecodeState::kDecoded; }
 
 std::string lower_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
@@ -33,7 +33,7 @@ std::optional<ImageFormat> format_of_extension(const std::string& extension) {
 }
 
 // Beside the class folders, and not hidden.
-bool is_stray_picture(const std::string& path) {
+bool is_stray_image(const std::string& path) {
   return path.find('/') == std::string::npos && !path.starts_with('.') &&
          format_of_extension(lower_extension(path));
 }
@@ -76,8 +76,8 @@ std::vector<ClassCount> count_classes(const Diagnosis& diagnosis, std::size_t pa
 void check_decoding(const Diagnosis& diagnosis, Findings& out) {
   for (const ExaminedImage& image : diagnosis.images) {
     if (decoded(image)) continue;
-    const FindingKind kind = image.facts.state == PictureState::kTruncated ? FindingKind::kTruncated
-                             : image.facts.state == PictureState::kTooLarge
+    const FindingKind kind = image.facts.state == DecodeState::kTruncated ? FindingKind::kTruncated
+                             : image.facts.state == DecodeState::kTooLarge
                                  ? FindingKind::kTooLarge
                                  : FindingKind::kUnreadable;
     out.push_back({kind, {image.path}, image.facts.reason});
@@ -207,9 +207,9 @@ void check_balance(const Diagnosis& diagnosis, const DoctorOptions& options, Fin
 
 void check_ignored(std::span<const IgnoredPath> ignored, const std::string& prefix, Findings& out) {
   for (const IgnoredPath& path : ignored) {
-    const FindingKind kind = is_image_reason(path.reason)  ? FindingKind::kUnsupported
-                             : is_stray_picture(path.path) ? FindingKind::kStrayImage
-                                                           : FindingKind::kIgnored;
+    const FindingKind kind = is_image_reason(path.reason) ? FindingKind::kUnsupported
+                             : is_stray_image(path.path)  ? FindingKind::kStrayImage
+                                                          : FindingKind::kIgnored;
     out.push_back({kind, {prefix + path.path}, path.reason});
   }
 }

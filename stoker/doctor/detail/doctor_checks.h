@@ -12,7 +12,7 @@ namespace stoker::detail {
 
 using Findings = std::vector<Finding>;
 
-// Of each picture by itself.
+// Of each image by itself.
 void check_decoding(const Diagnosis& diagnosis, Findings& out);
 void check_extensions(const Diagnosis& diagnosis, Findings& out);
 void check_colour_modes(const Diagnosis& diagnosis, Findings& out);
@@ -27,7 +27,7 @@ void check_balance(const Diagnosis& diagnosis, const DoctorOptions& options, Fin
 // `prefix` is the part's folder, relative to the examined one.
 void check_ignored(std::span<const IgnoredPath> ignored, const std::string& prefix, Findings& out);
 
-// Of pictures against each other; in doctor_duplicates.cc.
+// Of images against each other; in doctor_duplicates.cc.
 void check_duplicates(const Diagnosis& diagnosis, Findings& out);
 void check_near_duplicates(const Diagnosis& diagnosis, const DoctorOptions& options, Findings& out);
 

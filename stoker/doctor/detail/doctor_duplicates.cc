@@ -1,4 +1,4 @@
-// Pictures that are the same, or almost: within a part, across parts, under two labels.
+// Images that are the same, or almost: within a part, across parts, under two labels.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -52,7 +52,7 @@ void report_group(const Diagnosis& diagnosis, const Group& group, const GroupKin
   if (labels.size() <= 1 && parts.size() <= 1) add(kinds.neither, how);
 }
 
-// Decoded pictures with the same pixels, each set once, in the order of its first picture.
+// Decoded images with the same pixels, each set once, in the order of its first image.
 std::vector<Group> groups_of_equal_pixels(const Diagnosis& diagnosis) {
   std::vector<Group> groups;
   std::unordered_map<std::string_view, std::size_t> place;
@@ -91,9 +91,9 @@ class DisjointSets {
   std::vector<std::size_t> parent_;
 };
 
-// Joins the groups of equal pixels whose pictures look alike.
+// Joins the groups of equal pixels whose images look alike.
 //
-// A search among distinct hashes finds candidates, their sketches decide. Of many pictures with one
+// A search among distinct hashes finds candidates, their sketches decide. Of many images with one
 // hash only the first kMostLeaders that differ from each other are compared with others: a set of
 // 10^5 frames of the same scene must not cost 10^10 comparisons.
 class NearSearch {
@@ -131,16 +131,16 @@ class NearSearch {
  private:
   static constexpr std::size_t kMostLeaders = 16;
   using Leaders = std::vector<std::size_t>;  // places in groups_
-  using Compare = bool (*)(const PictureSketch&, const PictureSketch&) noexcept;
+  using Compare = bool (*)(const ImageSketch&, const ImageSketch&) noexcept;
 
-  [[nodiscard]] const PictureFacts& facts(std::size_t group) const {
+  [[nodiscard]] const ImageFacts& facts(std::size_t group) const {
     return diagnosis_.images[groups_[group].front()].facts;
   }
 
   void add_leaders() {
     std::unordered_map<std::uint64_t, std::size_t> place;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (facts(g).blank) continue;  // all blank pictures look alike, which says nothing
+      if (facts(g).blank) continue;  // all blank images look alike, which says nothing
       const auto [at, is_new] = place.try_emplace(facts(g).sketch.hash, hashes_.size());
       if (is_new) {
         hashes_.push_back(facts(g).sketch.hash);

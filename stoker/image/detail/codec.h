@@ -1,4 +1,4 @@
-// What the three codecs and ImageDecoder share: pictures as they are stored, before EXIF's
+// What the three codecs and ImageDecoder share: images as they are stored, before EXIF's
 // orientation is applied.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace stoker::detail {
 // Bytes that keep their memory between images. Contents are unspecified after reserve().
 class PixelBuffer {
  public:
-  // Gives memory back only where it is large and mostly unused: one huge picture in a set should
+  // Gives memory back only where it is large and mostly unused: one huge image in a set should
   // not stay in every worker.
   [[nodiscard]] std::uint8_t* reserve(std::size_t bytes) {
     constexpr std::size_t kLarge = std::size_t{32} << 20;
@@ -37,7 +37,7 @@ class PixelBuffer {
 using StoredHeader = ImageHeader;
 
 struct StoredRequest {
-  Region region;  // inside the stored picture
+  Region region;  // inside the stored image
   int scale = 1;  // 1, 2, 4, 8; only JPEG is asked for more than 1
   int channels = 3;
   Colour background;

@@ -43,8 +43,8 @@ namespace {
 using State = JpegState;
 
 constexpr int kRowsAtOnce = 8;  // as many as libjpeg ever has ready
-// Beyond a picture's coefficients (2 bytes for each of at most 4 values of a pixel): working rows,
-// of which the widest picture has the largest.
+// Beyond an image's coefficients (2 bytes for each of at most 4 values of a pixel): working rows,
+// of which the widest image has the largest.
 constexpr long kWorkingBytes = 32L << 20, kCoefficientBytes = 8;
 // Smooth chroma reads one neighbour on each side; at the border of what is decoded it has none. Two
 // pixels are one of chroma.
@@ -120,7 +120,7 @@ bool run(State& state, const Step& step) {
   return true;
 }
 
-// A new decompressor for each picture: its tables would otherwise be those of the picture before,
+// A new decompressor for each image: its tables would otherwise be those of the image before,
 // for a file that brings none. Costs some ten small allocations.
 void create(State& state, std::span<const std::byte> bytes) {
   if (state.created) jpeg_destroy_decompress(&state.info);
@@ -145,7 +145,7 @@ void create(State& state, std::span<const std::byte> bytes) {
   jpeg_set_marker_processor(&state.info, JPEG_APP0 + 1, on_app1);
 }
 
-// The marker at the end cannot occur inside the picture's data, so its absence after the header is
+// The marker at the end cannot occur inside the image's data, so its absence after the header is
 // proof of a cut, whichever rows are asked for.
 bool has_end(std::span<const std::byte> bytes) {
   for (std::size_t i = bytes.size(); i >= 2; --i) {
@@ -188,7 +188,7 @@ void configure(State& state, const StoredRequest& request) {
       kWorkingBytes + kCoefficientBytes * long{info.image_width} * long{info.image_height};
 }
 
-// libjpeg smooths blocks of a progressive picture whose last scans are missing, from more
+// libjpeg smooths blocks of a progressive image whose last scans are missing, from more
 // neighbours than a margin has.
 bool smooths_blocks(const jpeg_decompress_struct& info) {
   if (info.coef_bits == nullptr) return false;

@@ -48,7 +48,7 @@ RegionF to_upright(const RegionF& stored, int orientation, int stored_width, int
 void turn_upright(const MutableImageView& out, const ImageView& in, int orientation) {
   const auto channels = static_cast<std::ptrdiff_t>(in.shape.channels);
   const auto row_step = static_cast<std::ptrdiff_t>(in.bytes_per_row);
-  std::ptrdiff_t along = channels, down = row_step;  // in the stored picture
+  std::ptrdiff_t along = channels, down = row_step;  // in the stored image
   const std::uint8_t* first = in.data;
   if (mirrors_columns(orientation)) {
     first += (in.shape.width - 1) * channels;

@@ -1,4 +1,4 @@
-// EXIF's eight orientations: where a region of the upright picture lies in the stored one, and
+// EXIF's eight orientations: where a region of the upright image lies in the stored one, and
 // turning stored pixels upright. Functions without state; turning reads and writes each pixel once.
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace stoker::detail {
 
-// Rows of the upright picture are columns of the stored one.
+// Rows of the upright image are columns of the stored one.
 [[nodiscard]] constexpr bool swaps_sides(int orientation) { return orientation >= 5; }
 
-// An upright region in the stored picture, whose sides are given.
+// An upright region in the stored image, whose sides are given.
 [[nodiscard]] Region to_stored(const Region& upright, int orientation, int stored_width,
                                int stored_height);
 

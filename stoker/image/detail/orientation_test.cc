@@ -9,7 +9,7 @@
 namespace stoker::detail {
 namespace {
 
-// EXIF's definition: where the stored first row and first column are in the upright picture.
+// EXIF's definition: where the stored first row and first column are in the upright image.
 std::pair<int, int> stored_place(int orientation, int y, int x, const ImageShape& stored) {
   const int bottom = stored.height - 1, right = stored.width - 1;
   switch (orientation) {

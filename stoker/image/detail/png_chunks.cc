@@ -90,7 +90,7 @@ Result<StoredHeader> parse_first(const Chunk& chunk) {
 void add_to_header(StoredHeader& header, const Chunk& chunk, bool before_pixels) {
   if (chunk.name == "tRNS" && before_pixels) header.alpha = true;
   if (chunk.name == "acTL" && before_pixels) header.animated = true;
-  // A damaged checksum must not turn the picture.
+  // A damaged checksum must not turn the image.
   if (chunk.name == "eXIf" && chunk.checksum_holds()) {
     header.orientation = exif_orientation(chunk.data);
   }

@@ -138,14 +138,14 @@ void read_sequential(const Job& job, std::uint8_t* row) {
 }
 
 // Each of the seven passes fills in some pixels of some rows.
-void read_interlaced(const Job& job, std::uint8_t* picture) {
+void read_interlaced(const Job& job, std::uint8_t* image) {
   for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
     for (int y = 0; y < job.header.height; ++y) {
-      png_read_row(job.png, picture + static_cast<std::size_t>(y) * job.row_bytes(), nullptr);
+      png_read_row(job.png, image + static_cast<std::size_t>(y) * job.row_bytes(), nullptr);
     }
   }
   for (int y = job.request.region.top; y < job.last_row(); ++y) {
-    job.convert(y, picture + static_cast<std::size_t>(y) * job.row_bytes());
+    job.convert(y, image + static_cast<std::size_t>(y) * job.row_bytes());
   }
 }
 

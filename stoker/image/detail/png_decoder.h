@@ -19,7 +19,7 @@ class PngDecoder {
  private:
   std::span<const std::byte> bytes_;
   StoredHeader header_;
-  PixelBuffer work_;  // a row, or all rows of an interlaced picture
+  PixelBuffer work_;  // a row, or all rows of an interlaced image
 };
 
 }  // namespace stoker::detail

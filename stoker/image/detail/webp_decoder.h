@@ -1,4 +1,4 @@
-// WebP through libwebp: with and without loss, transparency, the first picture of an animation.
+// WebP through libwebp: with and without loss, transparency, the first image of an animation.
 // One a thread. A region is decoded with its surroundings only; an animation always whole.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// A picture of 224x224 colours.
+// An image of 224x224 colours.
 void blend_and_saturate(benchmark::State& state, const std::string& simd) {
   force_simd(simd);
   std::vector<std::uint8_t> values(3 * 224 * 224, 90), base(values.size(), 70);

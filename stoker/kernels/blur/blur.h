@@ -1,13 +1,13 @@
 /// \file
 /// Gaussian blur: a symmetric kernel down the columns, then along the rows; pixels beyond the
-/// border are the picture mirrored at its outermost pixel (as torch's "reflect").
+/// border are the image mirrored at its outermost pixel (as torch's "reflect").
 ///
 /// Arithmetic, the same in every version, in 16-bit whole numbers: values in steps of 1/64, weights
 /// in steps of 2^-15 that add up to 1, m(a, w) = (a w + 2^14) >> 15,
 ///   column: t = m(64 p0, w0) + sum of m(64 (p-i + pi), wi)
 ///   row:    (m(t0, w0) + sum of m(t-i + ti, wi) + 32) >> 6.
 /// Each m rounds to the nearest 1/64, so the result is at most one level from the exact one, and a
-/// picture of one colour stays as it is.
+/// image of one colour stays as it is.
 /// Cost: (radius + 1) multiplications for each value in each direction.
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// A picture of 224x224 colours.
+// An image of 224x224 colours.
 void blur_image(benchmark::State& state, const std::string& simd) {
   force_simd(simd);
   const Image in({.height = 224, .width = 224, .channels = 3});

@@ -44,7 +44,7 @@ TEST_F(BlurEveryVersion, EqualsTheReferenceForAllWidthsAndRadii) {
 }
 
 // The largest sums that can occur must not leave 16 bits.
-TEST_F(BlurEveryVersion, LeavesPicturesOfOneColourAsTheyAre) {
+TEST_F(BlurEveryVersion, LeavesImagesOfOneColourAsTheyAre) {
   for (const auto& name : available_simd()) {
     force_simd(name);
     for (const int value : {0, 1, 127, 254, 255}) {

@@ -230,7 +230,7 @@ void run_byte_products(const Plane<Out>& out, const Plane<const std::uint8_t>& i
                        const TileKernel<std::int32_t>& kernel, int wanted_threads) {
   const detail::ByteKernel weights =
       detail::byte_kernel(kernel.rows, kernel.columns, kernel.values);
-  const auto products = static_cast<double>(image.size() * kernel.values.size() / 3);
+  const auto products = static_cast<double>(image.size() * kernel.values.size()) / 3;
   const int threads = detail::worthwhile_threads(wanted_threads, products, kProductsPerThread);
   detail::for_row_bands(image.rows, detail::kTileRows, threads, [&](int top, int bottom) {
     detail::byte_products_band(out, image, weights, top, bottom);

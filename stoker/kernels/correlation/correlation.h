@@ -52,7 +52,7 @@ CorrelationMethod correlate(const Plane<std::int32_t>& out, const Plane<const st
                             const Plane<const std::int32_t>& kernel,
                             const CorrelationOptions& options = {});
 
-// As above, then cut off to 0 … 255: filtered bytes as a picture.
+// As above, then cut off to 0 … 255: filtered bytes as an image.
 CorrelationMethod correlate(const Plane<std::uint8_t>& out, const Plane<const std::uint8_t>& image,
                             const Plane<const std::int32_t>& kernel,
                             const CorrelationOptions& options = {});

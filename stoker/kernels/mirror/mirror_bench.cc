@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// A picture of 224x224 colours.
+// An image of 224x224 colours.
 void mirror_image(benchmark::State& state, const std::string& simd) {
   force_simd(simd);
   const std::vector<std::uint8_t> in(3 * 224);

@@ -142,7 +142,7 @@ class RowsAlongX {
   std::uint8_t* rows_ = nullptr;
 };
 
-// Rows of a picture that keeps its columns.
+// Rows of an image that keeps its columns.
 class RowsAsTheyAre {
  public:
   RowsAsTheyAre(const ImageView& in, int left) noexcept : in_(in), left_(left) {}
@@ -209,7 +209,7 @@ ImageView needed_columns(const ImageView& in, ResizeAxis& axis, int outputs) {
   return columns;
 }
 
-// The same picture, with rows of at least `bytes` that may be read.
+// The same image, with rows of at least `bytes` that may be read.
 ImageView with_rows_of(std::size_t bytes, const ImageView& in, std::vector<std::uint8_t>& memory) {
   const std::size_t row_bytes = in.shape.bytes_per_row();
   if (row_bytes >= bytes) return in;

@@ -35,7 +35,7 @@ enum class ResizeFilter { kNearest, kBox, kBilinear, kBicubic, kLanczos };
 enum class Antialias { kOn, kOff };
 
 /// Which axis comes first; results differ by a grey level here and there. Pillow before 13, with
-/// which published weights were trained, takes x (12.3 not for pictures more than 100 times as
+/// which published weights were trained, takes x (12.3 not for images more than 100 times as
 /// tall as wide). Pillow 13 takes y where in.height - out.height is more than 0 and than
 /// 2 (in.width - out.width), whatever the box: cropping first is then not the same as a box.
 enum class ResizeOrder { kPillow13, kXFirst };

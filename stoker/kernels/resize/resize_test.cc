@@ -212,7 +212,7 @@ TEST_F(ResizeEveryVersion, ALongRowToOnePixelTakesMemoryForItsTapsOnly) {
   }
 }
 
-TEST(Resize, KeepsAPictureOfOneColour) {
+TEST(Resize, KeepsAnImageOfOneColour) {
   for (const ResizeFilter filter : kFilters) {
     for (const int value : {0, 1, 127, 254, 255}) {
       Image in({.height = 41, .width = 29, .channels = 3});

@@ -221,7 +221,7 @@ STOKER_VNNI_INLINE __m512i sum_columns_of_many(const RowSum& sum, std::size_t x)
 // kSteps 0: any number.
 template <int kSteps>
 STOKER_VNNI void along_y_steps(std::uint8_t* out, const RowSum& sum) {
-  RowStep steps[kSteps == 0 ? 1 : kSteps];
+  RowStep steps[std::max(kSteps, 1)];
   for (int i = 0; i < kSteps; ++i) steps[i] = row_step(sum, kTaps * i);
   const std::size_t last = sum.bytes - std::min<std::size_t>(sum.bytes, kVector);
   // The last vector goes once more over some of the one before.

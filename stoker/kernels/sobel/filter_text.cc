@@ -26,7 +26,7 @@ constexpr int kNumberedFilters = 4;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == text.npos) return {};
+  if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
@@ -126,7 +126,7 @@ FilterText numbered_filter(std::string_view text) {
 FilterText parse_kernel(std::string_view text) {
   for (const std::string_view sign : {"x", "×"}) {
     const std::size_t cross = text.find(sign);
-    if (cross == text.npos) continue;
+    if (cross == std::string_view::npos) continue;
     return outer_product(text.substr(0, cross), text.substr(cross + sign.size()));
   }
   return parse_matrix(text);
@@ -142,7 +142,8 @@ FilterText parse_filter(std::string_view text) {
             .correlation_only = named->correlation_only,
             .values = {named->values.begin(), named->values.begin() + count}};
   }
-  const bool number = !words.empty() && words.find_first_not_of("0123456789") == words.npos;
+  const bool number =
+      !words.empty() && words.find_first_not_of("0123456789") == std::string_view::npos;
   if (number) return numbered_filter(words);
   // Names begin with a letter, coefficients do not.
   if (words.empty() || words.find_first_of("0123456789+-.") != 0) {

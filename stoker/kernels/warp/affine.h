@@ -33,7 +33,7 @@ struct Affine {
 
 /// Counter-clockwise as seen on a screen, about (centre_x, centre_y).
 [[nodiscard]] STOKER_API Affine rotation(double degrees, double centre_x, double centre_y) noexcept;
-/// Moves the picture `dx` to the left and `dy` up.
+/// Moves the image `dx` to the left and `dy` up.
 [[nodiscard]] inline Affine translation(double dx, double dy) noexcept {
   return {.x0 = dx, .y0 = dy};
 }

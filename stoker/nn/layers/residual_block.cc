@@ -49,7 +49,7 @@ at::Tensor ConvNorm::operator()(const at::Tensor& x, const StageContext& context
   return rectified(norm_(convolution_(x), context), rectifier_);
 }
 
-std::int64_t ConvNorm::multiply_adds(PictureSize& size) const {
+std::int64_t ConvNorm::multiply_adds(ImageSize& size) const {
   size = size.strided(convolution_.stride);
   return convolution_.weight.numel() * size.height * size.width;
 }
@@ -77,9 +77,9 @@ at::Tensor ResidualBlock::operator()(const at::Tensor& x, const StageContext& co
   return rectified(a, rectifier);
 }
 
-std::int64_t ResidualBlock::multiply_adds(PictureSize& size) const {
+std::int64_t ResidualBlock::multiply_adds(ImageSize& size) const {
   std::int64_t sum = 0;
-  PictureSize around = size;
+  ImageSize around = size;
   for (const ConvNorm& layer : path) sum += layer.multiply_adds(size);
   if (projection) sum += projection->multiply_adds(around);
   return sum;

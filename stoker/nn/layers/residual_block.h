@@ -17,12 +17,12 @@ namespace stoker {
 // max(x, 0), for kRelu6 at most 6.
 enum class Rectifier : std::uint8_t { kNone, kRelu, kRelu6 };
 
-// Of a picture on its way through a network.
-struct PictureSize {
+// Of an image on its way through a network.
+struct ImageSize {
   std::int64_t height = 0, width = 0;
 
   // What a window with an odd side leaves, padded by half of it: one pixel for each stride begun.
-  [[nodiscard]] PictureSize strided(std::int64_t stride) const {
+  [[nodiscard]] ImageSize strided(std::int64_t stride) const {
     return {(height + stride - 1) / stride, (width + stride - 1) / stride};
   }
 };
@@ -42,7 +42,7 @@ class ConvNorm {
 
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   // Of one sample; `size` becomes that of the output.
-  [[nodiscard]] std::int64_t multiply_adds(PictureSize& size) const;
+  [[nodiscard]] std::int64_t multiply_adds(ImageSize& size) const;
   void append_to(ModelStage& stage) const;
   // What it computes as in use, as nodes.
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const;
@@ -64,7 +64,7 @@ struct ResidualBlock {
   Rectifier rectifier = Rectifier::kNone;
 
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
-  [[nodiscard]] std::int64_t multiply_adds(PictureSize& size) const;
+  [[nodiscard]] std::int64_t multiply_adds(ImageSize& size) const;
   void append_to(ModelStage& stage) const;
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const;
   void to(const at::Device& device);

@@ -27,7 +27,8 @@ struct SumOverRanks : torch::autograd::Function<SumOverRanks> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list slopes) {
     at::Tensor sum = slopes[0].contiguous().clone();
-    const auto& add_up =
+    // Autograd keeps integers and tensors for the way back, not pointers of ours.
+    const auto& add_up =  // NOLINTNEXTLINE(performance-no-int-to-ptr)
         *reinterpret_cast<const SharedStatistics::Sum*>(context->saved_data[kSum].toInt());
     add_up(sum);
     return {sum};
@@ -60,8 +61,8 @@ bool SharedStatistics::active() noexcept { return static_cast<bool>(sum_of_threa
 at::Tensor normalised_by_all_ranks(const at::Tensor& x, const NormTensors& norm) {
   const at::Tensor values = x.to(at::kFloat);
   // One sum brings the number of values with those of the channels.
-  const at::Tensor own_count =
-      at::full({1}, static_cast<double>(values.numel() / values.size(1)), values.options());
+  const std::int64_t own = values.numel() / values.size(1);
+  const at::Tensor own_count = at::full({1}, static_cast<double>(own), values.options());
   const at::Tensor first = SumOverRanks::apply(at::cat({values.sum({0, 2, 3}), own_count}));
   const std::int64_t channels = values.size(1);
   const double count = first[channels].item<double>();

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kSide = 3;
 constexpr std::int64_t kMaxHeadSide = 7;
 
-// Each stage but the last halves the picture, which must not vanish.
+// Each stage but the last halves the image, which must not vanish.
 void check_channels(const std::vector<std::int64_t>& channels, const ImageShape& image) {
   const int least = std::min(image.height, image.width);
   bool fits = !channels.empty() && channels.size() <= 20 && least >> (channels.size() - 1) >= 1;

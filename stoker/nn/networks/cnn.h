@@ -1,5 +1,5 @@
 // A small convolutional network, described by its channels: {16, 32, 64} is three stages of a 3x3
-// convolution, batch normalisation and ReLU, with the picture halved between them; then one linear
+// convolution, batch normalisation and ReLU, with the image halved between them; then one linear
 // layer on all that is left of it, averaged down to 7x7 where it is larger. 28x28 becomes just 7x7.
 #pragma once
 
@@ -35,7 +35,7 @@ class Cnn final : public AutogradModel {
     BatchNorm norm;
   };
   std::vector<Stage> stages_;
-  std::int64_t head_height_ = 1, head_width_ = 1;  // of the picture that the head sees
+  std::int64_t head_height_ = 1, head_width_ = 1;  // of the image that the head sees
   Linear head_;
 };
 

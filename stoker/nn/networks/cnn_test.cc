@@ -13,7 +13,7 @@ namespace {
 
 const ModelInput kGrey = {.image = {.height = 28, .width = 28, .channels = 1}, .classes = 10};
 
-TEST(Cnn, TakesPicturesOfItsChannelsAndGivesALogitForEachClass) {
+TEST(Cnn, TakesImagesOfItsChannelsAndGivesALogitForEachClass) {
   const Cnn cnn("cnn:8,16", {8, 16}, {.image = {20, 30, 3}, .classes = 7}, 1);
   EXPECT_EQ(cnn.forward(at::rand({5, 3, 20, 30})).sizes(), at::IntArrayRef({5, 7}));
   EXPECT_THROW(static_cast<void>(cnn.forward(at::rand({5, 1, 20, 30}))), Error);
@@ -32,7 +32,7 @@ TEST(Cnn, AStepDownItsGradientLowersTheLoss) {
   at::manual_seed(1);
   Cnn cnn("cnn:8,16", {8, 16}, kGrey, 1);
   const at::Tensor labels = at::arange(32).remainder(10);
-  // Brighter pictures have higher labels.
+  // Brighter images have higher labels.
   const at::Tensor x = at::rand({32, 1, 28, 28}) + labels.reshape({32, 1, 1, 1});
   const double before = cnn.backward(x, labels, {}).loss.item<double>();
   for (int step = 0; step < 10; ++step) {

@@ -129,7 +129,7 @@ TEST(Freezing, FrozenParametersHaveNoGradient) {
   }
 }
 
-// With nothing frozen the gradient reaches the pictures, else it ends before the first stage.
+// With nothing frozen the gradient reaches the images, else it ends before the first stage.
 TEST(Freezing, NothingIsComputedBackThroughTheFrozenFront) {
   for (const char* architecture : {"cnn:4,8,8", "resnet18", "mobilenet_v2"}) {
     const auto model = make_model(architecture, kFreezeInput, 1);
@@ -190,7 +190,7 @@ TEST(Head, OfTheFeaturesIsTheWholeNetwork) {
   }
 }
 
-TEST(Head, LearnsFromKeptFeaturesWhatItLearnsFromPictures) {
+TEST(Head, LearnsFromKeptFeaturesWhatItLearnsFromImages) {
   const auto [x, labels] = random_samples();
   const LossOptions options{.smoothing = 0.1, .weight = 0.5, .draw = DrawKey{3, 4}};
   for (const char* architecture : kArchitectures) {

@@ -88,7 +88,7 @@ TEST(Mlp, ForwardIsTheFormulaOfTheAssignment) {
   EXPECT_TRUE(torch::allclose(mlp.forward(x)[0], expected, 1e-5, 1e-6));
 }
 
-TEST(Mlp, TakesPicturesAsTheyComeFromTheFeed) {
+TEST(Mlp, TakesImagesAsTheyComeFromTheFeed) {
   const Mlp mlp({784, 10}, Activation::kRelu, 5);
   EXPECT_EQ(mlp.forward(torch::rand({7, 1, 28, 28})).sizes(), at::IntArrayRef({7, 10}));
   EXPECT_THROW(static_cast<void>(mlp.forward(torch::rand({7, 3, 28, 28}))), Error);

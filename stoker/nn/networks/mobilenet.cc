@@ -13,7 +13,7 @@ constexpr std::int64_t kFirstChannels = 32, kFeatures = 1280;
 constexpr double kDropout = 0.2;
 constexpr double kHeadDeviation = 0.01;
 
-// Table 2 of the paper: blocks in a row, of which the first may halve the picture.
+// Table 2 of the paper: blocks in a row, of which the first may halve the image.
 struct Row {
   std::int64_t expansion, channels;
   int blocks;

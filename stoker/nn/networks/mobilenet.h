@@ -13,7 +13,7 @@
 
 namespace stoker {
 
-// For pictures of three channels and at least 32x32; Error for others.
+// For images of three channels and at least 32x32; Error for others.
 [[nodiscard]] std::unique_ptr<Model> make_mobilenet_v2(const ModelInput& input, std::uint64_t seed);
 
 }  // namespace stoker

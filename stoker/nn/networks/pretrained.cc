@@ -71,7 +71,7 @@ WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesy
                         bool allow_nonfinite) {
   const std::vector<NamedTensor> tensors = all_tensors(model);
   const FileTensors now(tensors);
-  const WeightsFit fit =
+  WeightsFit fit =
       fit_weights(wanted_by(tensors, now.views()), file.tensors(), model.stages().back().name);
   if (!fit.missing.empty() || !fit.different.empty()) fail_fit(model, path, fit.text());
   const at::NoGradGuard no_grad;

@@ -17,7 +17,7 @@ ResidualNetwork::ResidualNetwork(const std::string& architecture, const ModelInp
 
 std::int64_t ResidualNetwork::multiply_adds() const {
   std::int64_t sum = parts_.head.weight.numel();
-  PictureSize size{input().image.height, input().image.width};
+  ImageSize size{input().image.height, input().image.width};
   for (const ResidualStage& stage : parts_.body) {
     for (const ResidualBlock& block : stage.blocks) sum += block.multiply_adds(size);
     if (stage.halves_after) size = size.strided(2);

@@ -1,4 +1,4 @@
-// A network of stages of residual blocks, then the mean over the picture, then one linear layer:
+// A network of stages of residual blocks, then the mean over the image, then one linear layer:
 // what ResNet and MobileNetV2 have in common. resnet.h and mobilenet.h say which blocks.
 #pragma once
 
@@ -47,7 +47,7 @@ class ResidualNetwork final : public AutogradModel {
   ResidualParts parts_;
 };
 
-// Throws Error unless pictures have three channels and at least 32x32 pixels, which five halvings
+// Throws Error unless images have three channels and at least 32x32 pixels, which five halvings
 // leave one of. To be called before memory is taken for weights.
 void check_residual_input(const std::string& architecture, const ModelInput& input);
 

@@ -63,7 +63,7 @@ TEST(ResidualNetwork, TheSeedAloneMakesTheWeights) {
   }
 }
 
-// Billions, for 224x224 pictures, as torchvision's page of models has them.
+// Billions, for 224x224 images, as torchvision's page of models has them.
 TEST(ResidualNetwork, CountsThePublishedMultiplyAdds) {
   const std::pair<const char*, double> published[] = {{"resnet18", 1.814},
                                                       {"resnet34", 3.664},
@@ -76,7 +76,7 @@ TEST(ResidualNetwork, CountsThePublishedMultiplyAdds) {
   }
 }
 
-TEST(ResidualNetwork, TakesPicturesOfAnyShapeFrom32On) {
+TEST(ResidualNetwork, TakesImagesOfAnyShapeFrom32On) {
   for (const char* name : {"resnet18", "mobilenet_v2"}) {
     for (const auto& [height, width] : {std::pair{32, 32}, std::pair{33, 97}, std::pair{200, 32}}) {
       const auto model = make_model(name, {.image = {height, width, 3}, .classes = 4}, 1);

@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-// For pictures of three channels and at least 32x32; Error for others. `depth` is one of the four.
+// For images of three channels and at least 32x32; Error for others. `depth` is one of the four.
 [[nodiscard]] std::unique_ptr<Model> make_resnet(int depth, const ModelInput& input,
                                                  std::uint64_t seed);
 

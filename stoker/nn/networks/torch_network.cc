@@ -121,9 +121,9 @@ void draw_weights(const Network& network, LayerSeed& layers) {
     for (const NamedTensor& named : tensors_of(stage).parameters) {
       const at::Tensor& tensor = named.tensor;
       if (tensor.dim() >= 2 && tensor.numel() > 0) {
-        const auto inputs = static_cast<double>(tensor.numel() / tensor.size(0));
-        tensor.copy_(uniform_weights(tensor.sizes(), std::sqrt(6 / inputs), layers.seed,
-                                     layers.next_layer++));
+        const std::int64_t inputs = tensor.numel() / tensor.size(0);
+        tensor.copy_(uniform_weights(tensor.sizes(), std::sqrt(6 / static_cast<double>(inputs)),
+                                     layers.seed, layers.next_layer++));
       } else if (named.name.ends_with(".bias")) {
         tensor.zero_();
       }

@@ -65,7 +65,7 @@ TEST(OnnxExport, TheSameModelMakesTheSameBytes) {
   EXPECT_EQ(exported("cnn:4,8"), exported("cnn:4,8"));
 }
 
-TEST(OnnxExport, PoolsOnlyWhereThePictureIsLargerThanTheHead) {
+TEST(OnnxExport, PoolsOnlyWhereTheImageIsLargerThanTheHead) {
   EXPECT_THAT(exported("cnn:4,8,8"), HasSubstr("MatMul"));  // 12x9 to 7x7: shares overlap
   const ModelInput even = {.image = {.height = 28, .width = 28, .channels = 1}, .classes = 3};
   const auto encode = [&](const char* architecture) {

@@ -23,7 +23,7 @@ OnnxValue onnx_batch_norm(OnnxGraph& graph, const std::string& name, const Batch
 OnnxValue onnx_linear(OnnxGraph& graph, const std::string& name, const Linear& layer,
                       const OnnxValue& x);
 
-// adaptive_avg_pool2d: pictures of height x width, each pixel of the result the mean of its share
+// adaptive_avg_pool2d: images of height x width, each pixel of the result the mean of its share
 // of them. Shares of unequal size overlap, which no pooling of ONNX does: then two multiplications
 // by matrices of means.
 struct OnnxAdaptivePool {

@@ -1,5 +1,5 @@
 // The operators on tensors, for any device: what they take, and their calls for each type and
-// picture. A Backend has the functions correlation, sobel, maximum and gram on planes; the stable
+// image. A Backend has the functions correlation, sobel, maximum and gram on planes; the stable
 // part of LibTorch is all that this needs.
 #pragma once
 
@@ -35,7 +35,7 @@ inline std::vector<std::int64_t> shape_of(const Tensor& tensor) {
 
 inline std::string type_name(ScalarType type) { return torch::headeronly::toString(type); }
 
-// The result's type, for pictures and weights of these types; refuses pairs that no kernel is for.
+// The result's type, for images and weights of these types; refuses pairs that no kernel is for.
 inline ScalarType check_types(const char* operation, ScalarType image, ScalarType weights,
                               bool integers) {
   const bool floats = weights == ScalarType::Float || weights == ScalarType::Double;
@@ -98,9 +98,9 @@ inline void check_gram_kind(const Tensor& x) {
   }
 }
 
-// Pictures are the last two dimensions; those before count them. Calls run(out, image) for each.
+// Images are the last two dimensions; those before count them. Calls run(out, image) for each.
 template <class In, class T, class Run>
-void for_each_picture(const Tensor& out, const Tensor& image, Run&& run) {
+void for_each_image(const Tensor& out, const Tensor& image, Run&& run) {
   const int rows = static_cast<int>(image.size(image.dim() - 2));
   const int columns = static_cast<int>(image.size(image.dim() - 1));
   const std::int64_t size = std::int64_t{rows} * columns;
@@ -118,7 +118,7 @@ Plane<const T> matrix_of(const Tensor& tensor) {
           static_cast<int>(tensor.size(1))};
 }
 
-// Calls body.operator()<In, T>() with the C++ types of pictures and weights, which check_types
+// Calls body.operator()<In, T>() with the C++ types of images and weights, which check_types
 // allowed.
 template <bool Integers, class Body>
 void with_types(ScalarType image, ScalarType weights, Body&& body) {
@@ -142,7 +142,7 @@ Tensor run_correlation(const Tensor& image_given, const Tensor& kernel_given) {
   Tensor out = torch::stable::new_empty(image, shape_of(image), type);
   const Backend backend(image);
   with_types<true>(image.scalar_type(), type, [&]<class In, class T>() {
-    for_each_picture<In, T>(out, image, [&](const Plane<T>& to, const Plane<const In>& from) {
+    for_each_image<In, T>(out, image, [&](const Plane<T>& to, const Plane<const In>& from) {
       backend.correlation(to, from, matrix_of<T>(kernel), kernel.is_cpu());
     });
   });
@@ -157,7 +157,7 @@ Tensor run_sobel(const Tensor& image_given, const Tensor& filter_given) {
   Tensor out = torch::stable::new_empty(image, shape_of(image), type);
   const Backend backend(image);
   with_types<false>(image.scalar_type(), type, [&]<class In, class T>() {
-    for_each_picture<In, T>(out, image, [&](const Plane<T>& to, const Plane<const In>& from) {
+    for_each_image<In, T>(out, image, [&](const Plane<T>& to, const Plane<const In>& from) {
       backend.sobel(to, from, matrix_of<T>(filter), filter.is_cpu());
     });
   });

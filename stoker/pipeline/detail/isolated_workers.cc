@@ -170,7 +170,7 @@ class IsolatedWorkers::Impl {
       std::string reason = load(number, flight);
       if (reason.empty()) {
         const Ring::Place place = work_.ring.place(flight.job.run, 0);
-        lanes_[number].post(std::move(flight), place.pixels);
+        lanes_[number].post(flight, place.pixels);
         // Whoever broke everything looked for flights before this one was there, or sees it.
         if (broken_.load()) fail_all(number);
         return;
@@ -284,7 +284,7 @@ class IsolatedWorkers::Impl {
 
   void try_another(std::size_t number, Flight flight, std::string reason) {
     if (replacements_.try_another(flight.job, std::move(reason))) {
-      send(number, std::move(flight), replacements_);
+      send(number, flight, replacements_);
     } else {
       finish(number, flight);
     }

@@ -69,14 +69,14 @@ void Lane::post(Flight flight, std::span<std::byte> pixels) {
       .pixels = pixels};
   board_->posted.store(++posted_);
   board_->gate.notify_all();
-  flights_.push_back(std::move(flight));
+  flights_.push_back(flight);
   if (flights_.size() == 1) begin_next();
 }
 
 std::optional<Flight> Lane::take(std::uint64_t serial) {
   const std::lock_guard lock(mutex_);
   if (flights_.empty() || flights_.front().serial != serial) return std::nullopt;
-  Flight flight = std::move(flights_.front());
+  const Flight flight = flights_.front();
   flights_.pop_front();
   begin_next();
   return flight;

@@ -14,8 +14,8 @@
 namespace stoker::detail {
 namespace {
 
-constexpr std::size_t kMostCells = 24;      // classes of a matrix with numbers
-constexpr std::size_t kMostPictured = 200;  // of one that is a picture
+constexpr std::size_t kMostCells = 24;   // classes of a matrix with numbers
+constexpr std::size_t kMostDrawn = 200;  // of one that is an image
 constexpr std::size_t kMostPairs = 10;
 
 std::string cell_html(const RunReport& run, std::size_t truth, std::size_t taken, double support) {
@@ -52,7 +52,7 @@ std::string matrix_table(const RunReport& run, const std::vector<ClassScore>& sc
   return out + "</tbody></table></div>\n";
 }
 
-std::string matrix_picture(const RunReport& run) {
+std::string matrix_image(const RunReport& run) {
   const Image image = confusion_matrix(run.confusion, run.class_names);
   return fmt::format(
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Confusion matrix\">"
@@ -63,7 +63,7 @@ std::string matrix_picture(const RunReport& run) {
 
 std::string matrix_html(const RunReport& run, const std::vector<ClassScore>& scores) {
   if (run.class_names.size() <= kMostCells) return matrix_table(run, scores);
-  return run.class_names.size() <= kMostPictured ? matrix_picture(run) : "";
+  return run.class_names.size() <= kMostDrawn ? matrix_image(run) : "";
 }
 
 std::string pairs_html(const RunReport& run, const std::vector<ClassScore>& scores) {

@@ -1,4 +1,4 @@
-// Pictures: what the network got most wrong, what it was least sure of, what augmentation does.
+// Images: what the network got most wrong, what it was least sure of, what augmentation does.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -29,12 +29,12 @@ std::string prediction_html(const RunReport& run, const ReportPrediction& p, boo
   return fmt::format(
       "<figure>{}<figcaption>{}<span class=\"sample\" title=\"{}\">{}</span></figcaption></figure>"
       "\n",
-      picture_html(p.image, fmt::format("{}, taken for {}", truth, taken)), lines,
+      image_html(p.image, fmt::format("{}, taken for {}", truth, taken)), lines,
       escape_html(p.sample), escape_html(p.sample.substr(p.sample.rfind('/') + 1)));
 }
 
-std::string pictures_section(const RunReport& run, const std::vector<ReportPrediction>& list,
-                             const char* id, const char* title, const char* hint, bool with_loss) {
+std::string images_section(const RunReport& run, const std::vector<ReportPrediction>& list,
+                           const char* id, const char* title, const char* hint, bool with_loss) {
   if (list.empty()) return "";
   std::string out = fmt::format(
       "<section id=\"{}\" class=\"long\"><h2>{}</h2>\n<p class=\"hint\">{}</p>\n"
@@ -47,16 +47,16 @@ std::string pictures_section(const RunReport& run, const std::vector<ReportPredi
 }  // namespace
 
 std::string losses_section(const RunReport& run) {
-  return pictures_section(run, run.top_losses, "losses", "Top losses",
-                          "The validation images with the largest loss: predicted class, and "
-                          "label. Often reveals mislabelled images.",
-                          true);
+  return images_section(run, run.top_losses, "losses", "Top losses",
+                        "The validation images with the largest loss: predicted class, and "
+                        "label. Often reveals mislabelled images.",
+                        true);
 }
 
 std::string doubts_section(const RunReport& run) {
-  return pictures_section(run, run.doubtful, "doubts", "Most doubtful",
-                          "The validation images whose two most probable classes are closest.",
-                          false);
+  return images_section(run, run.doubtful, "doubts", "Most doubtful",
+                        "The validation images whose two most probable classes are closest.",
+                        false);
 }
 
 std::string batch_section(const RunReport& run) {
@@ -70,8 +70,8 @@ std::string batch_section(const RunReport& run) {
     const std::string name = run.class_name(pair.label);
     out +=
         fmt::format("<figure><div class=\"pair\">{}{}</div><figcaption>{}</figcaption></figure>\n",
-                    picture_html(pair.before, name + " before"),
-                    picture_html(pair.after, name + " after"), escape_html(name));
+                    image_html(pair.before, name + " before"),
+                    image_html(pair.after, name + " after"), escape_html(name));
   }
   return out + "</div></section>\n";
 }

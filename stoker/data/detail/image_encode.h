@@ -14,13 +14,13 @@ namespace stoker::detail {
 
 struct EncodeOptions {
   int max_side = 0;  // 0: no limit
-  int quality = 0;   // 0: only pictures that are shrunk are encoded, at 90
+  int quality = 0;   // 0: only images that are shrunk are encoded, at 90
   DecodeLimits limits = {};
 };
 
-class PictureEncoder {
+class ImageEncoder {
  public:
-  explicit PictureEncoder(const EncodeOptions& options) : options_(options) {}
+  explicit ImageEncoder(const EncodeOptions& options) : options_(options) {}
 
   struct File {
     std::span<const std::byte> bytes;  // valid until the next call

@@ -1,12 +1,12 @@
-#include "stoker/data/detail/picture_decode.h"
+#include "stoker/data/detail/image_decode.h"
 
 #include <optional>
 #include <utility>
 
 namespace stoker::detail {
 
-Result<ImageView> decode_picture(std::span<const std::byte> bytes, const FolderOptions& options,
-                                 const FrameRequest& request, SampleBuffer& buffer) {
+Result<ImageView> decode_image(std::span<const std::byte> bytes, const FolderOptions& options,
+                               const FrameRequest& request, SampleBuffer& buffer) {
   if (!buffer.decoder) buffer.decoder = std::make_unique<ImageDecoder>(options.limits);
   auto header = buffer.decoder->open(bytes);
   if (!header) return header.error();

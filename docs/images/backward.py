@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws backward.svg: the products of a linear layer, forward and backward. Side lengths are in proportion to n, p and q.
 
-    docs/pictures/backward.py > docs/pictures/backward.svg
+    docs/images/backward.py > docs/images/backward.svg
 """
 
 SIDE = {"n": 64, "p": 112, "q": 40}

@@ -1,5 +1,5 @@
 // What the tiled correlation and Sobel kernels share: a block of 32×8 threads brings the part of
-// the picture that it needs into shared memory, border of zeros included, and every thread makes a
+// the image that it needs into shared memory, border of zeros included, and every thread makes a
 // small rectangle of results from it.
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace stoker::cuda {
 
-struct PictureShape {
+struct PlaneShape {
   int rows = 0;
   int columns = 0;
-  std::int64_t stride = 0;      // values from row to row of the picture
+  std::int64_t stride = 0;      // values from row to row of the image
   std::int64_t out_stride = 0;  // and of the result
 };
 
@@ -29,7 +29,7 @@ STOKER_DEVICE constexpr T rounded_up(T value, T multiple) {
 
 // T is the type of sums, Reach the most that a kernel reaches beyond its centre.
 template <class T, int Reach, int RowsOfThread>
-struct PictureTile {
+struct ImageTile {
   static constexpr int kThreadsAcross = 32;
   static constexpr int kThreadsDown = 8;
   static constexpr int kThreads = kThreadsAcross * kThreadsDown;
@@ -45,7 +45,7 @@ struct PictureTile {
   static constexpr int kValues = kPitch * (kRows + 2 * Reach);
 };
 
-// Which tile a block makes, and how far the picture is needed around it. A grid of one dimension:
+// Which tile a block makes, and how far the image is needed around it. A grid of one dimension:
 // the others have at most 65,535 blocks.
 struct TilePlace {
   int top = 0;
@@ -55,7 +55,7 @@ struct TilePlace {
 };
 
 template <class Tile>
-STOKER_DEVICE TilePlace tile_place(const PictureShape& shape, int reach_down, int reach_across) {
+STOKER_DEVICE TilePlace tile_place(const PlaneShape& shape, int reach_down, int reach_across) {
   const auto across = static_cast<unsigned>((shape.columns + Tile::kColumns - 1) / Tile::kColumns);
   TilePlace place;
   place.top = static_cast<int>(blockIdx.x / across) * Tile::kRows;
@@ -65,18 +65,18 @@ STOKER_DEVICE TilePlace tile_place(const PictureShape& shape, int reach_down, in
   return place;
 }
 
-// Blocks that cover the picture.
+// Blocks that cover the image.
 template <class Tile>
-std::int64_t tile_blocks(const PictureShape& shape) {
+std::int64_t tile_blocks(const PlaneShape& shape) {
   const std::int64_t across = (shape.columns + Tile::kColumns - 1) / Tile::kColumns;
   const std::int64_t down = (shape.rows + Tile::kRows - 1) / Tile::kRows;
   return across * down;
 }
 
-// 16 bytes of the picture from (row, column) on, zeros beyond it. The column may be negative.
+// 16 bytes of the image from (row, column) on, zeros beyond it. The column may be negative.
 template <class In>
-STOKER_DEVICE Pack<In, kPackOf<In>> picture_pack(Input<In> image, const PictureShape& shape,
-                                                 int row, int column, bool packed) {
+STOKER_DEVICE Pack<In, kPackOf<In>> image_pack(Input<In> image, const PlaneShape& shape, int row,
+                                               int column, bool packed) {
   constexpr int kValues = kPackOf<In>;
   Pack<In, kValues> values{};
   if (row < 0 || row >= shape.rows) return values;
@@ -94,7 +94,7 @@ STOKER_DEVICE Pack<In, kPackOf<In>> picture_pack(Input<In> image, const PictureS
 // tile[r][c] = image[top - reach_down + r][left - reach_across + c]. Reads 16 bytes at a time from
 // aligned addresses; values land shifted, so that threads' own columns begin at aligned places.
 template <class Tile, class T, class In>
-STOKER_DEVICE void fill_tile(Shared<T> tile, Input<In> image, const PictureShape& shape,
+STOKER_DEVICE void fill_tile(Shared<T> tile, Input<In> image, const PlaneShape& shape,
                              const TilePlace& place, bool packed) {
   constexpr int kValues = kPackOf<In>;
   const int needed = Tile::kColumns + rounded_up(2 * place.reach_across, Tile::kOwnColumns);
@@ -104,8 +104,8 @@ STOKER_DEVICE void fill_tile(Shared<T> tile, Input<In> image, const PictureShape
   const int thread = static_cast<int>(threadIdx.y * Tile::kThreadsAcross + threadIdx.x);
   for (int i = thread; i < rows * packs; i += Tile::kThreads) {
     const int row = i / packs, first = (i - row * packs) * kValues;
-    const auto values = picture_pack<In>(image, shape, place.top - place.reach_down + row,
-                                         place.left - ahead + first, packed);
+    const auto values = image_pack<In>(image, shape, place.top - place.reach_down + row,
+                                       place.left - ahead + first, packed);
     const int column = first - (ahead - place.reach_across);
     STOKER_UNROLL
     for (int v = 0; v < kValues; ++v) {
@@ -177,7 +177,7 @@ STOKER_DEVICE void add_correlation(T (&sums)[Tile::kOwnRows][Tile::kOwnColumns],
 // `packed_out`: rows of out begin at multiples of 16 bytes.
 template <class Tile, class T>
 STOKER_DEVICE void store_tile(Output<T> out, const T (&results)[Tile::kOwnRows][Tile::kOwnColumns],
-                              const PictureShape& shape, const TilePlace& place, bool packed_out) {
+                              const PlaneShape& shape, const TilePlace& place, bool packed_out) {
   constexpr int kOwn = Tile::kOwnColumns;
   const int column = place.left + static_cast<int>(threadIdx.x) * kOwn;
   STOKER_UNROLL

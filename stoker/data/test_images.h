@@ -1,4 +1,4 @@
-// Pictures for tests: scenes that differ from each other, and changed copies of them.
+// Images for tests: scenes that differ from each other, and changed copies of them.
 #pragma once
 
 #include <algorithm>

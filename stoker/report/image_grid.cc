@@ -1,4 +1,4 @@
-#include "stoker/report/picture_grid.h"
+#include "stoker/report/image_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,22 +51,22 @@ void check_count(const char* name, int value) {
                .found = fmt::format("{}", value)});
 }
 
-std::span<const GridPicture> shown(const std::vector<GridPicture>& pictures,
-                                   const PictureGridOptions& options) {
+std::span<const GridCell> shown(const std::vector<GridCell>& cells,
+                                const ImageGridOptions& options) {
   check_count("columns", options.columns);
   check_count("rows", options.rows);
-  if (pictures.empty()) {
+  if (cells.empty()) {
     throw Error({.what = "a grid of images needs at least one image", .found = "none"});
   }
   const auto places = static_cast<std::size_t>(options.columns) * options.rows;
-  return std::span(pictures).first(std::min(places, pictures.size()));
+  return std::span(cells).first(std::min(places, cells.size()));
 }
 
 // The smallest shape that holds every image.
-ImageShape largest(std::span<const GridPicture> pictures) {
+ImageShape largest(std::span<const GridCell> cells) {
   ImageShape shape;
-  for (const GridPicture& picture : pictures) {
-    const ImageShape& own = picture.image.shape();
+  for (const GridCell& cell : cells) {
+    const ImageShape& own = cell.image.shape();
     check_shape(own);
     shape = {std::max(shape.height, own.height), std::max(shape.width, own.width),
              std::max(shape.channels, own.channels)};
@@ -79,12 +79,12 @@ std::string prediction_text(const GridPrediction& prediction) {
   return fmt::format("{} ({:.0f} %)", prediction.name, prediction.probability * 100);
 }
 
-int widest_text(std::span<const GridPicture> pictures, int scale) {
+int widest_text(std::span<const GridCell> cells, int scale) {
   int widest = 0;
-  for (const GridPicture& picture : pictures) {
-    widest = std::max(widest, text_width(picture.label, scale));
-    if (!picture.prediction) continue;
-    widest = std::max(widest, text_width(prediction_text(*picture.prediction), scale));
+  for (const GridCell& cell : cells) {
+    widest = std::max(widest, text_width(cell.label, scale));
+    if (!cell.prediction) continue;
+    widest = std::max(widest, text_width(prediction_text(*cell.prediction), scale));
   }
   return widest;
 }
@@ -94,22 +94,22 @@ void check_grid_size(std::int64_t height, std::int64_t width) {
 }
 
 // What is written below the images, which are cell_width pixels wide.
-void plan_text(GridLayout& layout, std::span<const GridPicture> pictures) {
+void plan_text(GridLayout& layout, std::span<const GridCell> cells) {
   layout.with_labels =
-      std::ranges::any_of(pictures, [](const GridPicture& p) { return !p.label.empty(); });
+      std::ranges::any_of(cells, [](const GridCell& p) { return !p.label.empty(); });
   layout.with_predictions =
-      std::ranges::any_of(pictures, [](const GridPicture& p) { return p.prediction.has_value(); });
+      std::ranges::any_of(cells, [](const GridCell& p) { return p.prediction.has_value(); });
   // Names may reach into the gaps, as far as two neighbours stay apart.
   layout.text_width = layout.cell_width + kGridGap - kTextGap;
-  const bool fits = widest_text(pictures, kTextScale) <= layout.text_width;
+  const bool fits = widest_text(cells, kTextScale) <= layout.text_width;
   layout.text_scale = fits ? kTextScale : 1;
   const int lines = (layout.with_labels ? 1 : 0) + (layout.with_predictions ? 1 : 0);
   layout.cell_height = layout.image_height;
   if (lines > 0) layout.cell_height += kTextGap + lines * layout.line_height();
 }
 
-GridLayout plan(std::span<const GridPicture> pictures, const PictureGridOptions& options) {
-  const ImageShape image = largest(pictures);
+GridLayout plan(std::span<const GridCell> cells, const ImageGridOptions& options) {
+  const ImageShape image = largest(cells);
   GridLayout layout;
   layout.zoom = resolve_zoom(options.zoom, std::max(image.height, image.width), kSmallestImage);
   layout.grid_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
@@ -118,14 +118,15 @@ GridLayout plan(std::span<const GridPicture> pictures, const PictureGridOptions&
   check_grid_size(image_height, cell_width);
   layout.cell_width = static_cast<int>(cell_width);
   layout.image_height = static_cast<int>(image_height);
-  plan_text(layout, pictures);
+  plan_text(layout, cells);
 
-  const auto count = static_cast<std::int64_t>(pictures.size());
+  const auto count = static_cast<std::int64_t>(cells.size());
   const std::int64_t columns = std::min<std::int64_t>(options.columns, count);
   const std::int64_t rows = (count + columns - 1) / columns;
   const std::int64_t height =
       layout.grid_y + rows * (layout.cell_height + kGridGap) - kGridGap + kMargin;
-  const std::int64_t width = columns * (cell_width + kGridGap) - kGridGap + 2 * kMargin;
+  const std::int64_t width =
+      columns * (cell_width + kGridGap) - kGridGap + std::int64_t{2} * kMargin;
   check_grid_size(height, width);
   layout.columns = static_cast<int>(columns);
   const int channels = layout.with_predictions ? 3 : image.channels;
@@ -133,10 +134,10 @@ GridLayout plan(std::span<const GridPicture> pictures, const PictureGridOptions&
   return layout;
 }
 
-void draw_picture(const MutableImageView& out, const GridLayout& layout, int index,
-                  const GridPicture& picture) {
+void draw_cell(const MutableImageView& out, const GridLayout& layout, int index,
+               const GridCell& cell) {
   const Rect area = layout.image_area(index);
-  draw_framed_image(out, area, picture.image.view(), layout.zoom);
+  draw_framed_image(out, area, cell.image.view(), layout.zoom);
   int y = area.y + area.height + kTextGap;
   const auto draw = [&](const std::string& text, Colour colour) {
     const std::string fitted = fit_text(text, layout.text_width, layout.text_scale);
@@ -144,20 +145,20 @@ void draw_picture(const MutableImageView& out, const GridLayout& layout, int ind
     draw_text(out, x, y, fitted, colour, layout.text_scale);
     y += layout.line_height();
   };
-  if (layout.with_labels) draw(picture.label, kInk);
-  if (!picture.prediction) return;
-  draw(prediction_text(*picture.prediction), picture.prediction->right ? kRight : kWrong);
+  if (layout.with_labels) draw(cell.label, kInk);
+  if (!cell.prediction) return;
+  draw(prediction_text(*cell.prediction), cell.prediction->right ? kRight : kWrong);
 }
 
 }  // namespace
 
-Image picture_grid(const std::vector<GridPicture>& pictures, const PictureGridOptions& options) {
-  const std::span<const GridPicture> drawn = shown(pictures, options);
+Image image_grid(const std::vector<GridCell>& cells, const ImageGridOptions& options) {
+  const std::span<const GridCell> drawn = shown(cells, options);
   const GridLayout layout = plan(drawn, options);
   Image page = blank_page(layout.page);
   draw_title(page.view(), options.title);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    draw_picture(page.view(), layout, static_cast<int>(i), drawn[i]);
+    draw_cell(page.view(), layout, static_cast<int>(i), drawn[i]);
   }
   return page;
 }

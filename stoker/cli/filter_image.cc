@@ -1,4 +1,4 @@
-#include "stoker/cli/filter_picture.h"
+#include "stoker/cli/filter_image.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,18 +32,18 @@ Plane<const std::uint8_t> plane_of(const ImageView& grey) {
           static_cast<std::ptrdiff_t>(grey.bytes_per_row)};
 }
 
-Image to_picture(const std::vector<float>& values, const ImageShape& shape, float scale) {
-  Image picture(shape);
-  std::uint8_t* out = picture.view().data;
+Image to_image(const std::vector<float>& values, const ImageShape& shape, float scale) {
+  Image image(shape);
+  std::uint8_t* out = image.view().data;
   for (std::size_t i = 0; i < values.size(); ++i) {
     out[i] = static_cast<std::uint8_t>(std::min(255.0F, std::abs(values[i]) * scale + 0.5F));
   }
-  return picture;
+  return image;
 }
 
 }  // namespace
 
-Image correlation_picture(const ImageView& grey, const Plane<const float>& kernel, cuda::Gpu* gpu) {
+Image correlation_image(const ImageView& grey, const Plane<const float>& kernel, cuda::Gpu* gpu) {
   const auto image = plane_of(grey);
   std::vector<float> values(image.size());
   const Plane<float> out(values.data(), image.rows, image.columns);
@@ -52,10 +52,10 @@ Image correlation_picture(const ImageView& grey, const Plane<const float>& kerne
   } else {
     correlate(out, image, kernel);
   }
-  return to_picture(values, grey.shape, scale_of(kernel));
+  return to_image(values, grey.shape, scale_of(kernel));
 }
 
-Image sobel_picture(const ImageView& grey, const Plane<const float>& filter, cuda::Gpu* gpu) {
+Image sobel_image(const ImageView& grey, const Plane<const float>& filter, cuda::Gpu* gpu) {
   const auto image = plane_of(grey);
   std::vector<float> values(image.size());
   const Plane<float> out(values.data(), image.rows, image.columns);
@@ -64,12 +64,12 @@ Image sobel_picture(const ImageView& grey, const Plane<const float>& filter, cud
   } else {
     sobel(out, image, filter);
   }
-  return to_picture(values, grey.shape, scale_of(filter));
+  return to_image(values, grey.shape, scale_of(filter));
 }
 
-Image filter_picture(const ImageView& grey, const FilterText& filter, cuda::Gpu* gpu) {
-  return filter.correlation_only ? correlation_picture(grey, filter.plane(), gpu)
-                                 : sobel_picture(grey, filter.plane(), gpu);
+Image filter_image(const ImageView& grey, const FilterText& filter, cuda::Gpu* gpu) {
+  return filter.correlation_only ? correlation_image(grey, filter.plane(), gpu)
+                                 : sobel_image(grey, filter.plane(), gpu);
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-#include "stoker/data/detail/open_pictures.h"
+#include "stoker/data/detail/open_images.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class OpenPictures : public ::testing::Test {
+class OpenImages : public ::testing::Test {
  protected:
   // The names of the samples, from the folder on.
   std::vector<std::string> names(const std::string& path, Split split) {
-    const auto source = open_pictures(folder_.path() / path, split, {}, "");
+    const auto source = open_images(folder_.path() / path, split, {}, "");
     std::vector<std::string> result;
     for (std::uint64_t i = 0; i < source->size(); ++i) {
       result.push_back(std::filesystem::path(source->sample_name(i))
@@ -37,25 +37,25 @@ class OpenPictures : public ::testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(OpenPictures, TakesThePartThatIsMeant) {
+TEST_F(OpenImages, TakesThePartThatIsMeant) {
   put({"d/train/cat/1.jpg", "d/valid/cat/2.jpg", "d/test/cat/3.jpg"});
   EXPECT_THAT(names("d", Split::kTrain), ElementsAre("d/train/cat/1.jpg"));
   EXPECT_THAT(names("d", Split::kValidation), ElementsAre("d/valid/cat/2.jpg"));
   EXPECT_THAT(names("d", Split::kTest), ElementsAre("d/test/cat/3.jpg"));
-  EXPECT_EQ(picture_parts(folder_.path() / "d"), (DataParts{.validation = true, .test = true}));
+  EXPECT_EQ(image_parts(folder_.path() / "d"), (DataParts{.validation = true, .test = true}));
 }
 
-TEST_F(OpenPictures, ATestPartIsNoValidationPartNorTheOtherWayRound) {
+TEST_F(OpenImages, ATestPartIsNoValidationPartNorTheOtherWayRound) {
   put({"d/train/cat/1.jpg", "d/test/cat/3.jpg", "e/train/cat/1.jpg", "e/val/cat/2.jpg"});
-  EXPECT_EQ(picture_parts(folder_.path() / "d"), (DataParts{.validation = false, .test = true}));
-  EXPECT_EQ(picture_parts(folder_.path() / "e"), (DataParts{.validation = true, .test = false}));
+  EXPECT_EQ(image_parts(folder_.path() / "d"), (DataParts{.validation = false, .test = true}));
+  EXPECT_EQ(image_parts(folder_.path() / "e"), (DataParts{.validation = true, .test = false}));
   EXPECT_THAT(refusal("d", Split::kValidation),
               AllOf(HasSubstr("no validation part"), HasSubstr("got train and test")));
   EXPECT_THAT(refusal("e", Split::kTest),
               AllOf(HasSubstr("no test part"), HasSubstr("got train and val")));
 }
 
-TEST_F(OpenPictures, DataWithoutPartsIsTrainingData) {
+TEST_F(OpenImages, DataWithoutPartsIsTrainingData) {
   put({"d/cat/1.jpg", "e/1.jpg", "e/2.png"});
   put_text("list.txt", "d/cat/1.jpg\tcat\n");
   EXPECT_THAT(names("d", Split::kTrain), ElementsAre("d/cat/1.jpg"));
@@ -63,25 +63,25 @@ TEST_F(OpenPictures, DataWithoutPartsIsTrainingData) {
   EXPECT_THAT(names("e/2.png", Split::kTrain), ElementsAre("e/2.png"));
   EXPECT_THAT(names("list.txt", Split::kTrain), ElementsAre("d/cat/1.jpg"));
   for (const char* path : {"d", "e", "e/2.png", "list.txt"}) {
-    EXPECT_TRUE(picture_parts(folder_.path() / path).whole()) << path;
+    EXPECT_TRUE(image_parts(folder_.path() / path).whole()) << path;
     for (const Split split : {Split::kValidation, Split::kTest}) {
       EXPECT_THAT(refusal(path, split), HasSubstr("data without parts")) << path;
     }
   }
 }
 
-TEST_F(OpenPictures, ListsOfASplitAreADataSet) {
+TEST_F(OpenImages, ListsOfASplitAreADataSet) {
   put({"d/cat/1.jpg", "d/dog/2.jpg"});
   put_text("s/train.txt", "#classes\tcat\tdog\n../d/cat/1.jpg\tcat\n");
   put_text("s/val.txt", "#classes\tcat\tdog\n../d/dog/2.jpg\tdog\n");
   EXPECT_THAT(names("s", Split::kTrain), ElementsAre("d/cat/1.jpg"));
   EXPECT_THAT(names("s", Split::kValidation), ElementsAre("d/dog/2.jpg"));
-  const auto source = open_pictures(folder_.path() / "s", Split::kValidation, {}, "");
+  const auto source = open_images(folder_.path() / "s", Split::kValidation, {}, "");
   EXPECT_THAT(source->class_names(), ElementsAre("cat", "dog"));
   put_text("s/test.txt", "#classes\tcat\tdog\n../d/cat/1.jpg\tcat\n");
   EXPECT_THAT(names("s", Split::kTest), ElementsAre("d/cat/1.jpg"));
   std::filesystem::remove(folder_.path() / "s/val.txt");
-  EXPECT_EQ(picture_parts(folder_.path() / "s"), (DataParts{.validation = false, .test = true}));
+  EXPECT_EQ(image_parts(folder_.path() / "s"), (DataParts{.validation = false, .test = true}));
 }
 
 }  // namespace

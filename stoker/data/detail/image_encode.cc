@@ -1,4 +1,4 @@
-#include "stoker/data/detail/picture_encode.h"
+#include "stoker/data/detail/image_encode.h"
 
 #include <algorithm>
 #include <utility>
@@ -67,12 +67,12 @@ void add_pixels(Digest& digest, const ImageView& image) {
 
 }  // namespace
 
-bool PictureEncoder::keeps(const ImageHeader& header) const {
+bool ImageEncoder::keeps(const ImageHeader& header) const {
   const int longer = std::max(header.width, header.height);
   return options_.quality == 0 && (options_.max_side == 0 || longer <= options_.max_side);
 }
 
-PictureEncoder::File PictureEncoder::encode_anew(const ImageHeader& header, ImageDecoder& decoder) {
+ImageEncoder::File ImageEncoder::encode_anew(const ImageHeader& header, ImageDecoder& decoder) {
   auto decoded = decoder.decode({.channels = header.grey ? 1 : 3});
   if (!decoded) throw Error(decoded.error());
   const Image image = shrunk(decoded->pixels, options_.max_side);
@@ -80,7 +80,7 @@ PictureEncoder::File PictureEncoder::encode_anew(const ImageHeader& header, Imag
   return {.bytes = encoded_, .extension = "jpg"};
 }
 
-std::span<const std::byte> PictureEncoder::read_file(const Source& source, std::uint64_t index) {
+std::span<const std::byte> ImageEncoder::read_file(const Source& source, std::uint64_t index) {
   auto bytes = source.read_bytes(index, [&](std::size_t size) -> std::span<std::byte> {
     read_.resize(size);
     return read_;
@@ -89,8 +89,8 @@ std::span<const std::byte> PictureEncoder::read_file(const Source& source, std::
   return *bytes;
 }
 
-void PictureEncoder::add_content(const Source& source, std::uint64_t index, SampleBuffer& buffer,
-                                 Digest& content) {
+void ImageEncoder::add_content(const Source& source, std::uint64_t index, SampleBuffer& buffer,
+                               Digest& content) {
   const std::span<const std::byte> bytes = read_file(source, index);
   if (bytes.empty()) {
     add_pixels(content, read_sample(source, index, buffer).image);
@@ -99,8 +99,8 @@ void PictureEncoder::add_content(const Source& source, std::uint64_t index, Samp
   }
 }
 
-PictureEncoder::File PictureEncoder::file_of(const Source& source, std::uint64_t index,
-                                             SampleBuffer& buffer, Digest& content) {
+ImageEncoder::File ImageEncoder::file_of(const Source& source, std::uint64_t index,
+                                         SampleBuffer& buffer, Digest& content) {
   const std::span<const std::byte> bytes = read_file(source, index);
   if (bytes.empty()) {
     const Sample sample = read_sample(source, index, buffer);

@@ -1,6 +1,6 @@
-// All that one look at a picture file tells: whether it can be decoded to the last row, what it is,
-// digests of its bytes and of its pixels, and a sketch for finding pictures that look alike.
-// One PictureExaminer a thread: it keeps its memory from file to file. Costs a full decode.
+// All that one look at an image file tells: whether it can be decoded to the last row, what it is,
+// digests of its bytes and of its pixels, and a sketch for finding images that look alike.
+// One ImageExaminer a thread: it keeps its memory from file to file. Costs a full decode.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace stoker {
 
-enum class PictureState : std::uint8_t { kDecoded, kUnreadable, kTruncated, kTooLarge };
+enum class DecodeState : std::uint8_t { kDecoded, kUnreadable, kTruncated, kTooLarge };
 
-struct PictureFacts {
-  PictureState state = PictureState::kUnreadable;
+struct ImageFacts {
+  DecodeState state = DecodeState::kUnreadable;
   std::string reason;                 // why it was not decoded
   std::optional<ImageFormat> format;  // by its first bytes
   std::optional<ImageHeader> header;
@@ -26,19 +26,19 @@ struct PictureFacts {
   std::string pixel_digest;  // of size and upright RGB pixels; empty unless decoded
   bool blank = false;        // every pixel has the same colour
   int brightest = 255;       // of all values; only where it has 16 bits a value
-  PictureSketch sketch;
+  ImageSketch sketch;
 };
 
-class PictureExaminer {
+class ImageExaminer {
  public:
-  explicit PictureExaminer(const DecodeLimits& limits = {});
+  explicit ImageExaminer(const DecodeLimits& limits = {});
 
   // Never throws for what the file holds, nor where it cannot be read.
-  [[nodiscard]] PictureFacts examine(const std::filesystem::path& path);
+  [[nodiscard]] ImageFacts examine(const std::filesystem::path& path);
 
  private:
-  void examine_bytes(PictureFacts& facts);
-  void examine_pixels(PictureFacts& facts, const ImageView& pixels);
+  void examine_bytes(ImageFacts& facts);
+  void examine_pixels(ImageFacts& facts, const ImageView& pixels);
 
   DecodeLimits limits_;
   ImageDecoder decoder_;

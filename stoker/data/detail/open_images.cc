@@ -1,4 +1,4 @@
-#include "stoker/data/detail/open_pictures.h"
+#include "stoker/data/detail/open_images.h"
 
 #include <system_error>
 #include <utility>
@@ -19,7 +19,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-ImageListing one_picture(const fs::path& path) {
+ImageListing one_image(const fs::path& path) {
   return {.root = path.parent_path(),
           .class_names = {},
           .images = {{.path = path.filename().string(), .label = kNoClass}},
@@ -44,7 +44,7 @@ fs::path folder_of(const fs::path& root, Split split) {
 
 }  // namespace
 
-DataParts picture_parts(const fs::path& path) {
+DataParts image_parts(const fs::path& path) {
   if (is_file(path)) return {};
   if (holds_lists(path)) {
     return {.validation = is_file(list_of(path, Split::kValidation)),
@@ -54,15 +54,15 @@ DataParts picture_parts(const fs::path& path) {
   return {.validation = !parts.validation.empty(), .test = !parts.test.empty()};
 }
 
-std::shared_ptr<const Source> open_pictures(const fs::path& path, Split split,
-                                            const FolderOptions& options,
-                                            const fs::path& cache_folder) {
-  const DataParts parts = picture_parts(path);
+std::shared_ptr<const Source> open_images(const fs::path& path, Split split,
+                                          const FolderOptions& options,
+                                          const fs::path& cache_folder) {
+  const DataParts parts = image_parts(path);
   if (!parts.has(split)) fail_missing_part(path.string(), split, parts);
   ImageListing listing;
   if (is_file(path)) {
     listing =
-        has_picture_extension(path.filename().string()) ? one_picture(path) : read_image_list(path);
+        has_image_extension(path.filename().string()) ? one_image(path) : read_image_list(path);
   } else if (holds_lists(path)) {
     listing = read_image_list(list_of(path, split));
   } else {

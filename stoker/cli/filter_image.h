@@ -15,13 +15,13 @@ namespace stoker {
 // of brightness comes out the same whatever the filter, so images of different filters can be
 // compared; beyond white they are cut off. The sign is dropped. `gpu` computes where it is not
 // null.
-[[nodiscard]] Image correlation_picture(const ImageView& grey, const Plane<const float>& kernel,
-                                        cuda::Gpu* gpu = nullptr);
-[[nodiscard]] Image sobel_picture(const ImageView& grey, const Plane<const float>& filter,
-                                  cuda::Gpu* gpu = nullptr);
+[[nodiscard]] Image correlation_image(const ImageView& grey, const Plane<const float>& kernel,
+                                      cuda::Gpu* gpu = nullptr);
+[[nodiscard]] Image sobel_image(const ImageView& grey, const Plane<const float>& filter,
+                                cuda::Gpu* gpu = nullptr);
 
 // The one of both that the filter is meant for.
-[[nodiscard]] Image filter_picture(const ImageView& grey, const FilterText& filter,
-                                   cuda::Gpu* gpu = nullptr);
+[[nodiscard]] Image filter_image(const ImageView& grey, const FilterText& filter,
+                                 cuda::Gpu* gpu = nullptr);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-#include "stoker/doctor/picture_facts.h"
+#include "stoker/doctor/image_facts.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 namespace stoker {
 namespace {
 
-// No camera writes more into one picture; it keeps a misnamed disk image out of memory.
+// No camera writes more into one image; it keeps a misnamed disk image out of memory.
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
 // Closes on every way out.
@@ -90,7 +90,7 @@ bool within(const ImageHeader& header, const DecodeLimits& limits) {
          std::int64_t{header.width} * header.height <= limits.max_pixels;
 }
 
-// Header checks are made here, so that the size of a refused picture is known.
+// Header checks are made here, so that the size of a refused image is known.
 DecodeLimits without_size(DecodeLimits limits) {
   limits.max_side = std::numeric_limits<int>::max();
   limits.max_pixels = std::numeric_limits<std::int64_t>::max();
@@ -99,11 +99,11 @@ DecodeLimits without_size(DecodeLimits limits) {
 
 }  // namespace
 
-PictureExaminer::PictureExaminer(const DecodeLimits& limits)
+ImageExaminer::ImageExaminer(const DecodeLimits& limits)
     : limits_(limits), decoder_(without_size(limits)) {}
 
-PictureFacts PictureExaminer::examine(const std::filesystem::path& path) {
-  PictureFacts facts;
+ImageFacts ImageExaminer::examine(const std::filesystem::path& path) {
+  ImageFacts facts;
   facts.reason = read_all(path, bytes_);
   if (!facts.reason.empty()) {
     facts.reason = "cannot read the file: " + facts.reason;
@@ -120,27 +120,27 @@ PictureFacts PictureExaminer::examine(const std::filesystem::path& path) {
   return facts;
 }
 
-void PictureExaminer::examine_bytes(PictureFacts& facts) {
+void ImageExaminer::examine_bytes(ImageFacts& facts) {
   const auto refuse = [&](const ErrorDetails& error) {
     facts.reason = to_string(error);
-    if (detail::is_cut_short(bytes_, *facts.format)) facts.state = PictureState::kTruncated;
+    if (detail::is_cut_short(bytes_, *facts.format)) facts.state = DecodeState::kTruncated;
   };
   auto header = decoder_.open(bytes_);
   if (!header) return refuse(header.error());
   facts.header = *header;
   if (!within(*header, limits_)) {
-    facts.state = PictureState::kTooLarge;
+    facts.state = DecodeState::kTooLarge;
     facts.reason = fmt::format("{}x{}; the limit is {} pixels and {} a side", header->width,
                                header->height, limits_.max_pixels, limits_.max_side);
     return;
   }
   auto decoded = decoder_.decode({});
   if (!decoded) return refuse(decoded.error());
-  facts.state = PictureState::kDecoded;
+  facts.state = DecodeState::kDecoded;
   examine_pixels(facts, decoded->pixels);
 }
 
-void PictureExaminer::examine_pixels(PictureFacts& facts, const ImageView& pixels) {
+void ImageExaminer::examine_pixels(ImageFacts& facts, const ImageView& pixels) {
   facts.pixel_digest = digest_of(pixels);
   facts.blank = is_blank(pixels);
   if (facts.header->bits == 16) facts.brightest = brightest_value(pixels);

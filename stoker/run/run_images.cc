@@ -1,4 +1,4 @@
-#include "stoker/run/run_pictures.h"
+#include "stoker/run/run_images.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@
 #include "stoker/kernels/resize/resize.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/report/html.h"
-#include "stoker/report/picture_grid.h"
+#include "stoker/report/image_grid.h"
 #include "stoker/run/batch_digest.h"
 #include "stoker/run/json_text.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kPicturesOfKind = 24, kBatchPictures = 16;
+constexpr std::size_t kImagesOfKind = 24, kBatchImages = 16;
 constexpr std::uint32_t kMostDigested = 64;          // and drawn
 constexpr int kThumbnailSide = 128, kLossless = 64;  // pixels of the longer side
 
@@ -86,7 +86,7 @@ std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, cons
 
 // As validation makes them: decoded exactly.
 std::vector<Shown> picked(const std::shared_ptr<const Source>& source, const Policy& policy,
-                          const PictureSources& sources, std::vector<std::uint64_t> indices) {
+                          const ImageSources& sources, std::vector<std::uint64_t> indices) {
   FeedOptions options = first_batch_options(sources.feed);
   options.batch_size = static_cast<std::uint32_t>(indices.size());
   options.shuffle = false;
@@ -107,7 +107,7 @@ Image thumbnail(const Image& image) {
   return small;
 }
 
-// Small pictures keep every pixel: they are shown enlarged.
+// Small images keep every pixel: they are shown enlarged.
 Json encoded(const Image& image) {
   const Image small = thumbnail(image);
   const ImageShape& shape = small.shape();
@@ -118,8 +118,8 @@ Json encoded(const Image& image) {
           {"data", base64(lossless ? encode_png(small.view()) : encode_webp(small.view()))}};
 }
 
-Json predicted_pictures(const PictureSources& sources, const PredictionTable& table,
-                        const std::vector<std::size_t>& chosen) {
+Json predicted_images(const ImageSources& sources, const PredictionTable& table,
+                      const std::vector<std::size_t>& chosen) {
   Json list = Json::array();
   const std::vector<Shown> shown = picked(sources.validation, sources.validation_policy, sources,
                                           {chosen.begin(), chosen.end()});
@@ -137,7 +137,7 @@ Json predicted_pictures(const PictureSources& sources, const PredictionTable& ta
   return list;
 }
 
-// What shows a picture as it is, at the size that samples have.
+// What shows an image as it is, at the size that samples have.
 Policy without_augmentation(const Policy& policy) {
   if (policy.framing() == nullptr) return {};
   const int height = policy.framing()->output_height(), width = policy.framing()->output_width();
@@ -145,10 +145,10 @@ Policy without_augmentation(const Policy& policy) {
                                        : fmt::format("resize({},{})", height, width));
 }
 
-Json augmented_pictures(const PictureSources& sources) {
+Json augmented_images(const ImageSources& sources) {
   FeedOptions options = first_batch_options(sources.feed);
   options.batch_size =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(kBatchPictures, sources.train->size()));
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(kBatchImages, sources.train->size()));
   options.on_error = OnError::kSkip;
   const std::vector<Shown> after = first_batch(sources.train, sources.policy, options);
   std::vector<std::uint64_t> indices;
@@ -166,14 +166,14 @@ Json augmented_pictures(const PictureSources& sources) {
 
 }  // namespace
 
-void write_run_pictures(const std::filesystem::path& path, const PictureSources& sources,
-                        const PredictionTable& predictions) {
+void write_run_images(const std::filesystem::path& path, const ImageSources& sources,
+                      const PredictionTable& predictions) {
   const Json json = {{"epoch", predictions.epoch + 1},
-                     {"top_losses", predicted_pictures(sources, predictions,
-                                                       top_losses(predictions, kPicturesOfKind))},
-                     {"doubtful", predicted_pictures(sources, predictions,
-                                                     most_doubtful(predictions, kPicturesOfKind))},
-                     {"batch", augmented_pictures(sources)}};
+                     {"top_losses", predicted_images(sources, predictions,
+                                                     top_losses(predictions, kImagesOfKind))},
+                     {"doubtful", predicted_images(sources, predictions,
+                                                   most_doubtful(predictions, kImagesOfKind))},
+                     {"batch", augmented_images(sources)}};
   write_whole_file(path, json_text(json) + "\n", "run's images");
 }
 
@@ -191,7 +191,7 @@ FeedOptions first_batch_options(const FeedOptions& training) {
   return options;
 }
 
-std::string first_batch_digest(const PictureSources& sources) {
+std::string first_batch_digest(const ImageSources& sources) {
   FeedOptions options = first_batch_options(sources.feed);
   options.on_error = OnError::kSkip;
   Feed feed(sources.train, sources.policy, options);
@@ -200,16 +200,16 @@ std::string first_batch_digest(const PictureSources& sources) {
   return digest.hex();
 }
 
-void draw_first_batch(const std::filesystem::path& path, const PictureSources& sources,
+void draw_first_batch(const std::filesystem::path& path, const ImageSources& sources,
                       const std::string& title) {
-  std::vector<GridPicture> pictures;
+  std::vector<GridCell> cells;
   for (Shown& shown :
        first_batch(sources.train, sources.policy, first_batch_options(sources.feed))) {
     const auto label = static_cast<std::size_t>(shown.label);
-    pictures.push_back(
+    cells.push_back(
         {.image = std::move(shown.image), .label = sources.train->class_names().at(label)});
   }
-  if (!pictures.empty()) write_png(path, picture_grid(pictures, {.title = title}).view());
+  if (!cells.empty()) write_png(path, image_grid(cells, {.title = title}).view());
 }
 
 }  // namespace stoker
