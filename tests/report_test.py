@@ -80,7 +80,7 @@ class Report(Case):
         self.assertEqual(len(page.all("img")), 24 + 24 + 2 * 16)
         with open(self.a / "results.csv", encoding="utf-8") as file:
             top1 = float(list(csv.DictReader(file))[-1]["val_top1"])
-        self.assertIn(f"<b>{100 * top1:.2f} %</b><span>last validation top-1</span>", page.text)
+        self.assertIn(f"<b>{100 * top1:.2f} %</b><span>validation top-1, last epoch</span>", page.text)
         test = json.loads((self.a / "run.json").read_text(encoding="utf-8"))["test"]
         self.assertIn(f"<b>{100 * test['top1']:.2f} %</b><span>test top-1, weights of epoch {test['epoch']}</span>",
                       page.text)

@@ -42,6 +42,8 @@ constexpr std::array kSpellings = {
     Pair{"num-workers", "workers"},
     Pair{"optim", "opt"},
     Pair{"optimizer", "opt"},
+    Pair{"out", "output"},
+    Pair{"output", "out"},  // also the former name in `preview` and `plot`
     Pair{"output-dir", "output"},
     Pair{"project", "output"},
     Pair{"random-seed", "seed"},

@@ -52,10 +52,13 @@ std::string closest_name(std::string_view typed, std::span<const std::string> na
   const std::string wanted = simplified(typed);
   // In a short word two typos leave nothing of it: "wd" is no misspelt "lr".
   const std::size_t typos = wanted.size() < 2 ? 0 : wanted.size() < 6 ? 1 : 2;
-  std::string closest, containing;
+  std::string closest, beginning, containing;
   std::size_t best = typos + 1;
   for (const std::string& name : names) {
     const std::string known = simplified(name);
+    if (beginning.empty() && wanted.size() >= kShortestPart && known.starts_with(wanted)) {
+      beginning = name;
+    }
     if (containing.empty() && wanted.size() >= kShortestPart &&
         known.find(wanted) != std::string::npos) {
       containing = name;
@@ -65,7 +68,8 @@ std::string closest_name(std::string_view typed, std::span<const std::string> na
     best = distance;
     closest = name;
   }
-  return closest.empty() ? containing : closest;
+  if (!closest.empty()) return closest;
+  return beginning.empty() ? containing : beginning;
 }
 
 std::string did_you_mean(std::string_view typed, std::span<const std::string> names) {

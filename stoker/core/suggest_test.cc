@@ -19,6 +19,12 @@ TEST(Suggest, FindsTheNearestNameOrNone) {
   EXPECT_EQ(closest_name("x", {}), "");
 }
 
+TEST(Suggest, PrefersTheBeginningOfAName) {
+  const std::vector<std::string> flags = {"--store-timeout", "--output"};
+  EXPECT_EQ(closest_name("--out", flags), "--output");
+  EXPECT_EQ(closest_name("--timeout", flags), "--store-timeout");
+}
+
 TEST(Suggest, KeepsQuietWhereNothingIsNear) {
   const std::vector<std::string> flags = {"-h", "--help", "--aa", "--lr", "--model-ema"};
   EXPECT_EQ(closest_name("--wd", flags), "");

@@ -81,7 +81,17 @@ td.numbers { width: 1%; padding-left: 12px; white-space: nowrap; text-align: rig
 nav a { color: inherit; text-decoration: none; display: flex; gap: 10px; padding: 4px 0; }
 nav a:hover { text-decoration: underline; }
 nav .number { width: 56px; text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
-nav .badge { width: 76px; align-self: center; }
+nav .badge { width: 76px; align-self: center; flex: none; }
+@media (max-width: 560px) {
+  body { padding: 20px 12px 40px; } section { padding: 14px; }
+  .tiles { gap: 8px; margin: 14px 0 18px; } .tile { flex: 1 1 28%; min-width: 0; padding: 8px 12px; }
+  .images { gap: 12px 10px; } figure { width: calc(50% - 5px); }
+  figure .frame { height: auto; aspect-ratio: 1; } figure img { max-width: 100%; height: auto; }
+  nav .number { width: 40px; flex: none; } }
+@media print {
+  body { padding: 0; background: #fff; font-size: 12px; } section, .tile { border-color: #ccc; }
+  .finding, figure, tr, .tile { break-inside: avoid; } h2, .badge, .advice, .detail { break-after: avoid; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 </style>
 )";
 
@@ -199,7 +209,7 @@ void add_image(std::string& out, const PageImage& image, std::string_view detail
                     shape.width, shape.height, path,
                     base64(encode_webp(image.thumbnail.view(), kThumbnailQuality)));
   }
-  out += fmt::format("</div><figcaption>{}", path);
+  out += fmt::format("</div><figcaption>{}", path_html(image.path));
   for (const std::string_view line : {std::string_view(image.caption), detail}) {
     if (!line.empty()) out += fmt::format("<span>{}</span>", escape_html(line));
   }
@@ -270,7 +280,8 @@ std::string doctor_page(const DoctorPage& page) {
   const std::string folder = escape_html(page.folder);
   std::string out(kHead);
   out += fmt::format("<title>stoker doctor: {}</title>\n</head>\n<body><main>\n", folder);
-  out += fmt::format("<div class=\"kicker\">stoker doctor</div>\n<h1>{}</h1>\n", folder);
+  out += fmt::format("<div class=\"kicker\">stoker doctor</div>\n<h1>{}</h1>\n",
+                     path_html(page.folder));
   add_tiles(out, page);
   add_contents(out, page);
   add_balance(out, page);

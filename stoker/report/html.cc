@@ -35,6 +35,15 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+std::string path_html(std::string_view path) {
+  std::string out;
+  for (const char c : escape_html(path)) {
+    out += c;
+    if (c == '/') out += "<wbr>";
+  }
+  return out;
+}
+
 std::string base64(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -13,6 +13,9 @@ namespace stoker {
 // control characters become the sign for what cannot be shown.
 [[nodiscard]] std::string escape_html(std::string_view text);
 
+// The same for a path, which may be broken into lines behind a slash. For text alone.
+[[nodiscard]] std::string path_html(std::string_view path);
+
 [[nodiscard]] std::string base64(std::span<const std::byte> bytes);
 
 }  // namespace stoker

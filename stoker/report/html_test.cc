@@ -30,5 +30,10 @@ TEST(Base64, PadsToFours) {
 
 TEST(Base64, HasTheLastTwoDigits) { EXPECT_EQ(encoded("\xFB\xEF\xFF"), "++//"); }
 
+TEST(Html, APathMayBreakBehindItsSlashes) {
+  EXPECT_EQ(path_html("a/b & c/d.png"), "a/<wbr>b &amp; c/<wbr>d.png");
+  EXPECT_EQ(path_html("</b>"), "&lt;/<wbr>b&gt;");
+}
+
 }  // namespace
 }  // namespace stoker

@@ -65,8 +65,10 @@ std::string tiles(const RunReport& run) {
     }
     out += tile(percent_text(best.value),
                 fmt::format("best validation top-1, epoch {}", best.row + 1));
-    out += tile(percent_text(last_of(results, column_name::kValTop1)), "last validation top-1");
-    out += tile(number_text(last_of(results, column_name::kValLoss)), "last validation loss");
+    out +=
+        tile(percent_text(last_of(results, column_name::kValTop1)), "validation top-1, last epoch");
+    out +=
+        tile(number_text(last_of(results, column_name::kValLoss)), "validation loss, last epoch");
   }
   out += tile(duration_text(training_seconds(run)), "training");
   out += tile(count_text(training_speed(run)), "samples/s");

@@ -95,7 +95,7 @@ void add_plot_command(const Command& parent) {
   command.add_option("-y", flags->y, "columns to draw").show_default();
   command.add_flag("--log2", flags->log2, "powers of two on the x axis, e.g. for workers");
   command.add_option("--title", flags->title, "above the image");
-  command.add_option("-o,--output", flags->output, "the PNG file to write");
+  command.add_option("-o,--out", flags->output, "the PNG file to write");
   flags->outputs.add_to(command);
   command.on_run([flags] { run(*flags); });
 }

@@ -143,7 +143,7 @@ void add_preview_command(const Command& parent) {
   flags->data.add_to(command);
   command.add_option("-n,--count", flags->count, "how many samples (rows)").between(1, 1000);
   command.add_option("--versions", flags->versions, "augmented versions of each").between(1, 100);
-  command.add_option("-o,--output", flags->output, "the PNG file to write");
+  command.add_option("-o,--out", flags->output, "the PNG file to write");
   flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });
 }

@@ -10,8 +10,9 @@
 namespace stoker::detail {
 namespace {
 
+// A number and its sign stay on one line.
 std::string share_text(double share) {
-  return std::isfinite(share) ? fmt::format("{:.0f} %", 100 * share) : "?";
+  return std::isfinite(share) ? fmt::format("{:.0f}&nbsp;%", 100 * share) : "?";
 }
 
 std::string prediction_html(const RunReport& run, const ReportPrediction& p, bool with_loss) {
