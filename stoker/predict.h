@@ -47,7 +47,7 @@ class STOKER_API Predictor {
 
   [[nodiscard]] const std::vector<std::string>& class_names() const;
 
-  /// Of all images of `data`, in their order: a folder, a list, a data set by name or shards, as
+  /// Of all images of `data`, in their order: a folder, a list, a dataset by name or shards, as
   /// open_data() has it. Its test part where it has one, else its validation part, else all.
   [[nodiscard]] std::vector<ImagePrediction> predict(const std::string& data);
 

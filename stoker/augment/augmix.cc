@@ -20,7 +20,7 @@ struct Weights {
   std::array<std::uint16_t, kMaxWidth> chains{};
 };
 
-// Shares of a Dirichlet distribution: Gamma numbers divided by their sum.
+// Fractions from a Dirichlet distribution: Gamma numbers divided by their sum.
 std::array<double, kMaxWidth> draw_shares(Rng& rng, int width, double alpha) {
   std::array<double, kMaxWidth> shares{};
   for (int i = 0; i < width; ++i) shares[i] = draw_log_gamma(rng, alpha);

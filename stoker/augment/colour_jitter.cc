@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// A change that changes nothing is left out; of the hue's that also saves the loss by HSV.
+// A change that changes nothing is omitted; of the hue's that also saves the loss by HSV.
 void change_colours(const MutableImageView& image, const ColourChange& change) {
   for (const std::uint8_t which : change.order) {
     if (which == 0 && change.brightness != 1) brightness_in_place(image, change.brightness);

@@ -13,7 +13,7 @@ namespace stoker {
 // All channels of the pixels in `box`, which lies in the image, become `value`.
 [[nodiscard]] Image erase(const ImageView& image, const Box& box, std::uint8_t value);
 
-// Shares of the area and ratios of height to width, both ends included.
+// Fractions of the area and ratios of height to width, both ends included.
 struct EraseRange {
   Range area = {0.02, 0.33};
   Range ratio = {0.3, 3.3};

@@ -35,7 +35,7 @@ struct BatchShape {
 struct Mix {
   enum class Kind { kNone, kMixup, kCutmix };
   Kind kind = Kind::kNone;
-  float lambda = 1;  ///< share of a sample's own image; of CutMix what the box really leaves
+  float lambda = 1;  ///< fraction of a sample's own image; of CutMix what the box really leaves
   Box box = {};      ///< CutMix: what comes from the partner
 };
 

@@ -1,4 +1,4 @@
-// Translation by a share of the image's side, in whole pixels.
+// Translation by a fraction of the image's side, in whole pixels.
 #pragma once
 
 #include "stoker/augment/operation.h"

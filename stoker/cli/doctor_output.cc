@@ -137,7 +137,7 @@ class PageMaker {
     } else if (section.plain.size() < kLinesOfKind) {
       section.plain.push_back(line_of(finding));
     } else {
-      ++section.left_out;
+      ++section.omitted;
     }
   }
 
@@ -153,7 +153,7 @@ class PageMaker {
       } else if (result.more_paths.size() < kPathsOfFinding) {
         result.more_paths.push_back(path);
       } else {
-        ++result.left_out;
+        ++result.omitted;
       }
     }
     return result;
@@ -190,7 +190,7 @@ void add_classes(const Diagnosis& diagnosis, DoctorPage& page) {
     if (page.classes.size() < kClassesShown) {
       page.classes.push_back({name, std::move(counts)});
     } else {
-      ++page.classes_left_out;
+      ++page.classes_omitted;
     }
   }
 }

@@ -22,7 +22,7 @@ namespace stoker {
 struct CleanList {
   std::string text;           // a line for each image: path, and with classes a tab and the class
   std::size_t images = 0;     // lines
-  std::size_t unnamable = 0;  // left out because a tab or line break in a name would break the list
+  std::size_t unnamable = 0;  // omitted because a tab or line break in a name would break the list
 };
 
 // Paths are relative to the folder that `list` will lie in.

@@ -56,7 +56,7 @@ TEST_F(DoctorOutputTest, PageHasThumbnailsAndClasses) {
   EXPECT_THAT(page.sections[1].plain, ElementsAre("train/b: test has no class of this name"));
 }
 
-TEST_F(DoctorOutputTest, PageIsBoundedAndSaysWhatIsLeftOut) {
+TEST_F(DoctorOutputTest, PageIsBoundedAndSaysWhatIsOmitted) {
   add("a/good.png", 1);
   for (int i = 0; i < 150; ++i) folder_.write("a/" + std::to_string(i) + ".png", {1});
   const DoctorPage page = make_doctor_page(diagnosis(), {}, "");
@@ -64,7 +64,7 @@ TEST_F(DoctorOutputTest, PageIsBoundedAndSaysWhatIsLeftOut) {
   EXPECT_EQ(section.count, 150U);
   EXPECT_EQ(section.findings.size(), 24U);
   EXPECT_EQ(section.plain.size(), 100U);
-  EXPECT_EQ(section.left_out, 26U);
+  EXPECT_EQ(section.omitted, 26U);
 }
 
 TEST_F(DoctorOutputTest, ListIsRelativeToItsFolder) {
@@ -77,7 +77,7 @@ TEST_F(DoctorOutputTest, ListIsRelativeToItsFolder) {
             "../data/a/1.png\ta\n../data/b/2.png\tb\n");
 }
 
-TEST_F(DoctorOutputTest, ListLeavesOutNamesThatWouldBreakIt) {
+TEST_F(DoctorOutputTest, ListOmitsNamesThatWouldBreakIt) {
   add("a/1.png", 1);
   add("a/tab\there.png", 2);
   add("a/line\nbreak.png", 3);

@@ -149,10 +149,10 @@ fs::path make_folds_folder(const RunRequest& request, const std::string& default
        {&run.data, &run.validation.data, &run.validation.test_data, &run.pretrained}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
-  const std::set<std::string> left_out = {"config", "recipe",     "resume",
-                                          "output", "experiment", "fold"};
+  const std::set<std::string> omitted = {"config", "recipe",     "resume",
+                                         "output", "experiment", "fold"};
   const SettingValues values = values_of(settings_of(run), [&](const Setting& setting) {
-    return request.given.contains(setting.name) && !left_out.contains(setting.name);
+    return request.given.contains(setting.name) && !omitted.contains(setting.name);
   });
   fs::path folder = new_folder(run, default_name);
   fs::create_directories(folder);

@@ -22,7 +22,7 @@ namespace stoker {
 void complete_folds(const std::filesystem::path& folder);
 
 // Makes the folder, with the settings that are given; a new name from `default_name` where they
-// name none. Throws Error where it is there already, unless with --resume auto.
+// name none. Throws Error where it already exists, unless with --resume auto.
 [[nodiscard]] std::filesystem::path make_folds_folder(const RunRequest& request,
                                                       const std::string& default_name);
 

@@ -32,7 +32,7 @@ struct KernelFigure {
   double ms_with_copies = 0;  // on the GPU: operands there and result back included
 };
 
-// Trivial loops of more than a billion products are left out. Throws Error for even sides of
+// Trivial loops of more than a billion products are omitted. Throws Error for even sides of
 // kernels.
 [[nodiscard]] std::vector<KernelFigure> measure_kernels(const KernelBenchOptions& options);
 

@@ -22,7 +22,7 @@
 
 namespace stoker {
 
-/// The parts of a message. Only `what` is required; empty parts are left out of the text.
+/// The parts of a message. Only `what` is required; empty parts are omitted from the text.
 struct ErrorDetails {
   std::string what;                          ///< what could not be done
   std::string path = {};                     ///< the file it is about
@@ -36,7 +36,7 @@ struct ErrorDetails {
 /// "what: path, byte 4. Expected …, got …. hint". Without the causes.
 [[nodiscard]] STOKER_API std::string to_string(const ErrorDetails& details);
 
-/// to_string(), and a line "  cause: …" for each cause, and for its causes below it. Leaves out
+/// to_string(), and a line "  cause: …" for each cause, and for its causes below it. Omits
 /// causes of which all but `what` is in the message already.
 [[nodiscard]] STOKER_API std::string full_message(const ErrorDetails& details);
 

@@ -1,10 +1,10 @@
 // What a kernel body of this module is written in: the same source is compiled by nvcc for GPUs and
 // by the host's compiler for the simulator. Only kernel headers and .cu files include this.
 //
-//   STOKER_KERNEL(threads)            before a kernel's return type: at most so many threads a
+//   STOKER_KERNEL(threads)            before a kernel's return type: at most this many threads a
 //   block Input<T>, Output<T>               pointers among a kernel's arguments; never the same
 //   memory STOKER_SHARED(T, name, count)     an array of the block, one dimension
-//   STOKER_BARRIER(name)              __syncthreads(); the name is for tests that leave it out
+//   STOKER_BARRIER(name)              __syncthreads(); the name is for tests that omit it
 //   STOKER_CONSTANT                   before an argument by value: stays in constant memory
 //   load_pack, store_pack             several neighbouring values in one access
 #pragma once

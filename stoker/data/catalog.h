@@ -1,5 +1,5 @@
 /// \file
-/// Finds data sets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
+/// Finds datasets: by name (`mnist`, `fashion-mnist`) in the places where they usually lie, or by
 /// the path of a folder. Nothing is fetched from a network but
 /// what a URL names; what is missing is said, with the files
 /// needed, every place looked at, and how to get them.
@@ -25,7 +25,7 @@
 
 namespace stoker {
 
-/// A part of a data set.
+/// A part of a dataset.
 enum class Split : std::uint8_t { kTrain, kValidation, kTest };
 
 /// "train", "val", "test"
@@ -83,7 +83,7 @@ struct DataOptions {
                                                                  const DataOptions& options = {});
 
 /// Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
-/// where there is no such data.
+/// where the data does not exist.
 [[nodiscard]] STOKER_API DataParts find_data_parts(const std::string& name_or_path,
                                                    const DataOptions& options = {});
 

@@ -29,7 +29,7 @@ class CatalogTest : public ::testing::Test {
   void set(const std::string& variable, const std::string& subfolder) {
     environment_[variable] = (folder_.path() / subfolder).string();
   }
-  // n training samples tell where a data set came from.
+  // n training samples tell where a dataset came from.
   void put(const std::filesystem::path& where, std::uint32_t n, const std::string& suffix = "") {
     for (const char* split : {"train", "t10k"}) {
       put_split(where, split, Bytes(n, 1), suffix);

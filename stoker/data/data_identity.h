@@ -41,7 +41,7 @@ struct DataPart {
 
 struct IdentityOptions {
   std::uint64_t content_bytes = std::uint64_t{256} << 20;
-  std::uint64_t looked_at = 100'000;  // so many images are asked for their size
+  std::uint64_t looked_at = 100'000;  // this many images are asked for their size
   int threads = 4;
 };
 

@@ -231,20 +231,20 @@ TEST_F(Identity, FileKeepsTheText) {
   EXPECT_FALSE(read_identity(path));
 }
 
-std::string many_lines(int images, int left_out = -1) {
+std::string many_lines(int images, int omitted = -1) {
   std::string text = "stoker-data\t1\tlisting\npart\ttraining\nclass\t0\tcat\n";
   for (int i = 0; i < images; ++i) {
-    if (i != left_out) text += fmt::format("image\tcat/{:06}.png\t100\t0\t-\n", i);
+    if (i != omitted) text += fmt::format("image\tcat/{:06}.png\t100\t0\t-\n", i);
   }
-  return text + fmt::format("samples\t{}\n", images - (left_out < 0 ? 0 : 1));
+  return text + fmt::format("samples\t{}\n", images - (omitted < 0 ? 0 : 1));
 }
 
 TEST(IdentityChunks, LeadToTheFirstDifference) {
   const std::string all = many_lines(10'000);
   EXPECT_EQ(chunk_digests(all).size(), 16U * 10);
   EXPECT_EQ(first_different_chunk(chunk_digests(all), chunk_digests(all)), std::nullopt);
-  for (const int left_out : {0, 1019, 1020, 1021, 1022, 1023, 1024, 5000, 9999}) {
-    const std::string fewer = many_lines(10'000, left_out);
+  for (const int omitted : {0, 1019, 1020, 1021, 1022, 1023, 1024, 5000, 9999}) {
+    const std::string fewer = many_lines(10'000, omitted);
     const auto chunk = first_different_chunk(chunk_digests(fewer), chunk_digests(all));
     ASSERT_TRUE(chunk);
     const std::string here = chunk_window(fewer, *chunk), there = chunk_window(all, *chunk);
@@ -252,8 +252,8 @@ TEST(IdentityChunks, LeadToTheFirstDifference) {
     EXPECT_TRUE(here.starts_with(*chunk == 0 ? "stoker-data" : "part\ttraining\n"));
     const std::string found =
         first_difference(here, there, {.there = "on rank 0"}, IdentityExtent::kWindow);
-    EXPECT_THAT(found, HasSubstr(fmt::format("cat/{:06}.png", left_out))) << left_out;
-    if (left_out == 5000) {
+    EXPECT_THAT(found, HasSubstr(fmt::format("cat/{:06}.png", omitted))) << omitted;
+    if (omitted == 5000) {
       EXPECT_EQ(found, "cat/005001.png is here where cat/005000.png is on rank 0");
     }
   }

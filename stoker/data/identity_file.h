@@ -14,7 +14,7 @@ inline constexpr const char* kIdentityFile = "data_identity.tsv.gz";
 // Throws Error where it cannot be written.
 void write_identity(const std::filesystem::path& path, const DataIdentity& identity);
 
-// Nothing where there is no such file, or one that is damaged.
+// Nothing where the file does not exist or is damaged.
 [[nodiscard]] std::optional<DataIdentity> read_identity(const std::filesystem::path& path);
 
 }  // namespace stoker

@@ -17,9 +17,9 @@ struct SplitOptions {
   // Without a fraction: of each class the images 0, k, 2k, … in the listing's order go to
   // validation. At least 2.
   std::uint32_t every = 6;
-  // In (0, 1): this share of the images, chosen by the seed, goes to validation.
+  // In (0, 1): this fraction of the images, chosen by the seed, goes to validation.
   std::optional<double> fraction = {};
-  bool stratified = false;  // the share of each class, instead of the share of all
+  bool stratified = false;  // the fraction of each class, instead of the fraction of all
   // A regular expression (ECMAScript) that is searched for in the relative path; what its first
   // parentheses match names the image's group. A group stays on one side, and `every` counts
   // groups instead of images. An image without a match is a group of its own.

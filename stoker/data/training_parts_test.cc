@@ -141,7 +141,7 @@ TEST_F(TrainingPartsTest, MissingClassesAreSaid) {
               HasSubstr("the test data has no classes"));
 }
 
-TEST_F(TrainingPartsTest, ATestPartThatCannotBeEvaluatedIsNotedAndLeftOut) {
+TEST_F(TrainingPartsTest, ATestPartThatCannotBeEvaluatedIsNotedAndOmitted) {
   put_classes("d/train", {"cat", "dog"});
   put({"d/test/1.jpg"});
   const TrainingParts without = open({.data = path("d")});

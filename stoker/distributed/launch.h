@@ -34,7 +34,7 @@ struct Launch {
   double cpu_share = 1;
 };
 
-/// Throws Error where what is set makes no sense, or the meeting place is not known.
+/// Throws Error where what is set is invalid, or the meeting place is not known.
 [[nodiscard]] Launch read_launch(const LaunchFlags& flags,
                                  const Environment& environment = environment_variable);
 

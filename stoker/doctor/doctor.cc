@@ -200,7 +200,7 @@ std::string_view class_name_of(const Diagnosis& diagnosis, const ExaminedImage& 
 
 Diagnosis diagnose(const fs::path& folder, const DoctorOptions& options) {
   Diagnosis diagnosis{.folder = folder, .parts = {}, .images = {}, .findings = {}};
-  const DataSetFolders folders = find_parts(folder);
+  const DatasetFolders folders = find_parts(folder);
   add_part(diagnosis, "train", folders.train);
   add_part(diagnosis, "validation", folders.validation);
   add_part(diagnosis, "test", folders.test);
@@ -210,16 +210,16 @@ Diagnosis diagnose(const fs::path& folder, const DoctorOptions& options) {
 }
 
 std::vector<std::size_t> clean_images(const Diagnosis& diagnosis) {
-  std::set<std::string_view> left_out;
+  std::set<std::string_view> omitted;
   for (const Finding& finding : diagnosis.findings) {
     const bool error = traits_of(finding.kind).severity == Severity::kError;
     if (!error && finding.kind != FindingKind::kDuplicate) continue;
-    left_out.insert(finding.paths.begin() + (error ? 0 : 1), finding.paths.end());
+    omitted.insert(finding.paths.begin() + (error ? 0 : 1), finding.paths.end());
   }
   std::vector<std::size_t> clean;
   for (std::size_t i = 0; i < diagnosis.images.size(); ++i) {
     const ExaminedImage& image = diagnosis.images[i];
-    if (image.part == 0 && !left_out.contains(image.path)) clean.push_back(i);
+    if (image.part == 0 && !omitted.contains(image.path)) clean.push_back(i);
   }
   return clean;
 }

@@ -70,7 +70,7 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-// One part of the data set; all of it, called "train", where the folder has no parts.
+// One part of the dataset; all of it, called "train", where the folder has no parts.
 struct ExaminedPart {
   std::string name;    // train, validation, test
   std::string folder;  // relative to the examined one, with '/' at its end; "" where it is that one
@@ -114,7 +114,7 @@ struct DoctorOptions {
 
 // Places in `images` of what a training should take: the images of the first part (train) without
 // those of error findings, and one of each set of duplicates. An image that a later part has too
-// is left out, so that the evaluation stays as it is.
+// is omitted, so that the evaluation stays as it is.
 [[nodiscard]] std::vector<std::size_t> clean_images(const Diagnosis& diagnosis);
 
 }  // namespace stoker

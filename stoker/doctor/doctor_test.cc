@@ -142,7 +142,7 @@ TEST_F(DoctorTest, ImbalanceIsReportedBeyondTheLimit) {
   EXPECT_THAT(detail(), HasSubstr("2 images of b and 21 of a"));
 }
 
-TEST_F(DoctorTest, LeftOutFilesAreNoted) {
+TEST_F(DoctorTest, IgnoredFilesTestAreNoted) {
   add_class("a", 2);
   add("a/Thumbs.db", Bytes{1});
   add("a/.hidden.png", Bytes{1});

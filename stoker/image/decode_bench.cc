@@ -35,7 +35,7 @@ std::vector<std::vector<char>> load_photos() {
   return files;
 }
 
-// A square-ish region of this share of the image, anywhere.
+// A square-ish region of this fraction of the image, anywhere.
 Region crop(const ImageHeader& header, double share, Rng& rng) {
   const int width = std::max(1, static_cast<int>(header.width * share));
   const int height = std::max(1, static_cast<int>(header.height * share));

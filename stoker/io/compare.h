@@ -9,9 +9,9 @@
 namespace stoker {
 
 struct TensorComparison {
-  // Over all tensors, the largest |a - b| of a tensor as a share of its largest |a| or |b|. Single
-  // values are not divided by themselves, since those near 0 would say nothing. 0: equal; infinity
-  // where a NaN stands against something else.
+  // Over all tensors, the largest |a - b| of a tensor as a fraction of its largest |a| or |b|.
+  // Single values are not divided by themselves, since those near 0 would say nothing. 0: equal;
+  // infinity where a NaN stands against something else.
   double max_relative_difference = 0;
   double max_absolute_difference = 0;
   std::string worst_tensor;   // of the relative difference; empty where there is none

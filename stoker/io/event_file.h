@@ -22,7 +22,7 @@ struct EventHistogram {
   std::vector<double> limits, counts;
 };
 // `buckets` of equal width from the least to the greatest value. Values that are not finite are
-// left out.
+// omitted.
 [[nodiscard]] EventHistogram histogram_of(std::span<const float> values, std::size_t buckets = 64);
 
 struct EventImage {

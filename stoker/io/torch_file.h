@@ -27,7 +27,7 @@ class TorchFile {
   // tensors are valid while this object, or the one it was moved to, lives.
   explicit TorchFile(const std::filesystem::path& path);
 
-  // Of the state_dict, in its order; values of it that are no tensors are left out.
+  // Of the state_dict, in its order; values of it that are no tensors are omitted.
   [[nodiscard]] const std::vector<TensorView>& tensors() const& noexcept { return tensors_; }
   // nullptr where there is none of that name. Logarithmic.
   [[nodiscard]] const TensorView* find(std::string_view name) const& noexcept;

@@ -148,7 +148,7 @@ TEST(TorchFile, FindsTheStateDictInsideACheckpoint) {
   EXPECT_EQ(part(dict({{"model", dict({{"kind", text("r")}})}, {"ema", state}})), "ema");
 }
 
-TEST(TorchFile, LeavesOutWhatIsNoTensor) {
+TEST(TorchFile, OmitsWhatIsNoTensor) {
   const std::string state = dict({{"w", tensor(six(), 0, {6}, {1})},
                                   {"version", "K\2"},
                                   {"list", "](K\1K\2e"},

@@ -34,7 +34,7 @@ class AutogradModel : public Model {
   // run_stage() as in use, and pooled(), as nodes of a graph.
   virtual OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const = 0;
   virtual OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const = 0;
-  // The share of features that training drops in front of the head.
+  // The fraction of features that training drops in front of the head.
   [[nodiscard]] virtual double dropout() const { return 0; }
 
  private:

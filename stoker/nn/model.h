@@ -62,7 +62,7 @@ struct StageContext {
 
 struct LossOptions {
   LossKind kind = LossKind::kCrossEntropy;
-  double smoothing = 0;  // this share of the target is spread evenly over all classes
+  double smoothing = 0;  // this fraction of the target is spread evenly over all classes
   double weight = 1;     // of this batch among those whose gradients are added up
   // One for each class; a sample's loss counts that much. The mean stays one over samples, so that
   // it does not matter how they are spread over batches. Not defined: all count 1.

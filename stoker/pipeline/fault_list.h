@@ -1,4 +1,4 @@
-// Samples that could not be made and were replaced or left out: gathered from workers in any order,
+// Samples that could not be made and were replaced or omitted: gathered from workers in any order,
 // told to the reader in the order of the batches, so that what it sees, and when too many are too
 // many, does not depend on timing.
 //

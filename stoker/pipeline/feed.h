@@ -71,7 +71,7 @@ struct FeedOptions {
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
 };
 
-/// Which batches a feed with these options gives for so many samples.
+/// Which batches a feed with these options gives for this many samples.
 [[nodiscard]] STOKER_API BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples);
 
 /// A sample that could not be made, by name.
@@ -100,7 +100,7 @@ class Feed {
   [[nodiscard]] STOKER_API std::optional<Batch> next();
 
   [[nodiscard]] STOKER_API FeedStats stats() const;
-  /// Samples that were replaced or left out (on_error) in the batches given so far, in their order.
+  /// Samples that were replaced or omitted (on_error) in the batches given so far, in their order.
   [[nodiscard]] STOKER_API const std::vector<SampleFault>& faults() const noexcept;
   [[nodiscard]] STOKER_API int workers() const noexcept;
   [[nodiscard]] STOKER_API const BatchPlan& plan() const noexcept;

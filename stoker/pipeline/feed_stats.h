@@ -21,8 +21,8 @@ struct StageShares {
 struct FeedStats {
   std::uint64_t samples = 0;  ///< written by the workers so far
   double seconds = 0;         ///< since the reader asked for its first batch
-  double wait_share = 0;      ///< of those, the share in which the reader waited for a batch
-  StageShares stages;         ///< shares of the workers' time; they add up to 1
+  double wait_share = 0;      ///< of those, the fraction in which the reader waited for a batch
+  StageShares stages;         ///< fractions of the workers' time; they add up to 1
   std::vector<double>
       ring_fill;  ///< finished batches at each take, averaged over equal parts of the run
   std::uint32_t ring_batches = 0;  ///< what would be full

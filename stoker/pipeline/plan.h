@@ -8,7 +8,7 @@
 /// of w takes places r, r + w, … of it. So the union over the ranks does not depend on w.
 ///
 /// An epoch of more batches than the data has makes several passes over it, each in an order of its
-/// own. A pass gives its full batches alone and leaves out the few samples that would begin
+/// own. A pass gives its full batches alone and omits the few samples that would begin
 /// another: so all samples of a batch are different. Immutable value, safe from any thread.
 #pragma once
 
@@ -32,7 +32,7 @@ struct PlanOptions {
   std::uint32_t batch_size = 64;  ///< over all ranks
   /// 0: as many as there are; else the first ones of the order, or of several passes.
   std::uint64_t batches_per_epoch = 0;
-  bool drop_last = false;  ///< leave out a last batch that is not full
+  bool drop_last = false;  ///< omit a last batch that is not full
   Cursor begin = {};
   std::uint32_t end_epoch = 1;  ///< the first epoch that is not given any more
   std::uint32_t rank = 0, ranks = 1;

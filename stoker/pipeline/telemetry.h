@@ -56,7 +56,7 @@ class alignas(64) WorkerTimes {
       blocked_ns_{0};
 };
 
-// Shares of the sum over all workers; all zero before the first sample.
+// Fractions of the sum over all workers; all zero before the first sample.
 [[nodiscard]] StageShares stage_shares(const std::vector<WorkerTimes::Sums>& workers);
 
 }  // namespace stoker

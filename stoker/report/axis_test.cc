@@ -108,7 +108,7 @@ TEST(Axis, Log2HasPowersOfTwo) {
   EXPECT_THAT(labels(make_axis(4, 4, {.scale = AxisScale::kLog2})), ElementsAre("2", "4", "8"));
 }
 
-TEST(Axis, Log2LeavesOutTicksThatWouldBeTooMany) {
+TEST(Axis, Log2OmitsTicksThatWouldBeTooMany) {
   const Axis axis = make_axis(1e-90, 1e90, {.scale = AxisScale::kLog2, .most_ticks = 8});
   EXPECT_GE(axis.ticks.size(), 4u);
   EXPECT_LE(axis.ticks.size(), 9u);

@@ -1,5 +1,5 @@
 // An image of a confusion matrix: true classes down, predicted ones across, each cell shaded by
-// its share of its row, with the counts written in where there are at most 40 classes, and class
+// its fraction of its row, with the counts written in where there are at most 40 classes, and class
 // names where they fit. For `confusion_matrix.png` of a run.
 // Functions without state, safe from any thread; they keep nothing of their input. Cost: the pixels
 // of the page, at most kMaxPagePixels (page.h), checked before memory is taken.

@@ -1,7 +1,7 @@
-// Coverage: which share of each pixel of an area is covered by lines and marks, for smooth edges.
-// Shapes add up to their union, so that a line is not darker where its segments meet. One thread at
-// a time. Cost: a byte a pixel of the area, and for a shape the pixels near it. The same bits on
-// every machine: only +, -, *, / and square roots.
+// Coverage: which fraction of each pixel of an area is covered by lines and marks, for smooth
+// edges. Shapes add up to their union, so that a line is not darker where its segments meet. One
+// thread at a time. Cost: a byte a pixel of the area, and for a shape the pixels near it. The same
+// bits on every machine: only +, -, *, / and square roots.
 #pragma once
 
 #include <cstdint>

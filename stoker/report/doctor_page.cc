@@ -140,7 +140,7 @@ void add_tiles(std::string& out, const DoctorPage& page) {
       add_tile(out, page.part_images[p], "in " + page.part_names[p]);
     }
   }
-  add_tile(out, page.classes.size() + page.classes_left_out, "classes");
+  add_tile(out, page.classes.size() + page.classes_omitted, "classes");
   out += "</div>\n";
 }
 
@@ -190,9 +190,9 @@ void add_balance(std::string& out, const DoctorPage& page) {
   for (const PageClass& one : page.classes) most = std::max(most, sum_of(one));
   for (const PageClass& one : page.classes) add_class_row(out, one, most);
   out += "</table>\n";
-  if (page.classes_left_out > 0) {
+  if (page.classes_omitted > 0) {
     out += fmt::format("<p class=\"more\">{} not shown</p>\n",
-                       counted(page.classes_left_out, "more class is", "more classes are"));
+                       counted(page.classes_omitted, "more class is", "more classes are"));
   }
   out += "</section>\n";
 }
@@ -229,15 +229,15 @@ void add_finding(std::string& out, const PageFinding& finding) {
   for (const PageImage& image : finding.images) add_image(out, image, "");
   out += "</div>\n";
   add_lines(out, finding.more_paths);
-  if (finding.left_out > 0) {
+  if (finding.omitted > 0) {
     out += fmt::format("<p class=\"more\">and {}</p>\n",
-                       counted(finding.left_out, "more file", "more files"));
+                       counted(finding.omitted, "more file", "more files"));
   }
   out += "</div>\n";
 }
 
 bool is_single(const PageFinding& finding) {
-  return finding.images.size() == 1 && finding.more_paths.empty() && finding.left_out == 0;
+  return finding.images.size() == 1 && finding.more_paths.empty() && finding.omitted == 0;
 }
 
 // Findings of one image each stand side by side, those of several below each other.
@@ -263,8 +263,8 @@ void add_section(std::string& out, const DoctorPage& page, std::size_t index) {
       severity, index, escape_html(section.title), section.count, escape_html(section.advice));
   add_findings(out, section.findings);
   add_lines(out, section.plain);
-  if (section.left_out > 0) {
-    out += fmt::format("<p class=\"more\">and {}{}</p>\n", section.left_out,
+  if (section.omitted > 0) {
+    out += fmt::format("<p class=\"more\">and {}{}</p>\n", section.omitted,
                        page.all_findings_file.empty()
                            ? " more"
                            : " more, all in " + escape_html(page.all_findings_file));

@@ -24,7 +24,7 @@ struct PageFinding {
   std::string detail = {};
   std::vector<PageImage> images = {};
   std::vector<std::string> more_paths = {};  // named without an image
-  std::uint64_t left_out = 0;                // neither shown nor named
+  std::uint64_t omitted = 0;                 // neither shown nor named
 };
 
 // All findings of one kind.
@@ -34,7 +34,7 @@ struct PageSection {
   std::uint64_t count = 0;                 // of findings, shown or not
   std::vector<PageFinding> findings = {};  // shown with images
   std::vector<std::string> plain = {};     // shown as lines
-  std::uint64_t left_out = 0;              // not shown at all
+  std::uint64_t omitted = 0;               // not shown at all
 };
 
 // How many images a class has in each part.
@@ -49,9 +49,9 @@ struct DoctorPage {
   std::vector<std::string> part_names = {};
   std::vector<std::uint64_t> part_images = {};  // as many as part_names
   std::vector<PageClass> classes = {};          // none: a folder without classes
-  std::uint64_t classes_left_out = 0;
+  std::uint64_t classes_omitted = 0;
   std::vector<PageSection> sections = {};
-  std::string all_findings_file = {};  // where those left out are, for the reader
+  std::string all_findings_file = {};  // where those omitted are, for the reader
 };
 
 [[nodiscard]] std::string doctor_page(const DoctorPage& page);

@@ -55,7 +55,7 @@ TEST(DoctorPage, EscapesEveryTextItIsGiven) {
                     .count = 9,
                     .findings = {{evil, {bad, bad}, {evil}, 1}},
                     .plain = {evil},
-                    .left_out = 2}};
+                    .omitted = 2}};
   const std::string html = doctor_page(page);
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, Not(HasSubstr(evil)));
@@ -71,9 +71,9 @@ TEST(DoctorPage, BarsAreSharesOfTheLargestClass) {
 
 TEST(DoctorPage, SaysWhatIsNotShown) {
   DoctorPage page = small_page();
-  page.classes_left_out = 7;
+  page.classes_omitted = 7;
   page.all_findings_file = "doctor.json";
-  page.sections = {{.title = "Left out", .count = 500, .plain = {"x.txt"}, .left_out = 499}};
+  page.sections = {{.title = "Left out", .count = 500, .plain = {"x.txt"}, .omitted = 499}};
   const std::string html = doctor_page(page);
   EXPECT_THAT(html, HasSubstr("7 more classes are not shown"));
   EXPECT_THAT(html, HasSubstr("and 499 more, all in doctor.json"));

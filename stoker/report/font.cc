@@ -16,7 +16,7 @@ constexpr int kAdvance = 6;  // one empty column between glyphs
 constexpr char kFirst = ' ';
 constexpr char kLast = '~';
 
-// Rows from the top, the leftmost pixel in the highest of five bits. Left out rows are empty.
+// Rows from the top, the leftmost pixel in the highest of five bits. Omitted rows are empty.
 using Glyph = std::uint8_t[kTextHeight];
 
 // clang-format off

@@ -26,7 +26,7 @@ struct GridCell {
 
 struct ImageGridOptions {
   int columns = 8;
-  int rows = 8;  // what does not fit into rows * columns is left out
+  int rows = 8;  // what does not fit into rows * columns is omitted
   // Pixels of the page for a pixel of an image; 0 takes the least with images of 96 or more.
   int zoom = 0;
   std::string title = {};  // none where empty

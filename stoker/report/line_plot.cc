@@ -192,7 +192,7 @@ void draw_x_axis(const MutableImageView& out, const PlotLayout& layout) {
     fill_rect(out, {x, area.y, 1, area.height}, kGrid);
     fill_rect(out, {x, bottom, 1, kTickLength}, kPaleInk);
     const int width = text_width(tick.label, kTextScale);
-    // Labels that would touch the one before or the border are left out.
+    // Labels that would touch the one before or the border are omitted.
     const int left = x - width / 2;
     if (left < free_from || left + width > out.shape.width) continue;
     draw_text(out, left, bottom + kTickLength + kPlotGap, tick.label, kPaleInk, kTextScale);

@@ -55,7 +55,7 @@ struct CalibrationBin {
 };
 
 struct FeedFacts {
-  double store = 0;  // share of the workers' time spent fetching; NaN: not known
+  double store = 0;  // fraction of the workers' time spent fetching; NaN: not known
   double read = 0, augment = 0, write = 0, blocked = 0;  // likewise
   double ring_batches = 0;
   std::vector<double> ring_fill = {};  // finished batches, over the run

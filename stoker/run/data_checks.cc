@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "stoker/data/sources/dark_images.h"
-#include "stoker/data/sources/left_out.h"
+#include "stoker/data/sources/ignored_files.h"
 
 namespace stoker {
 
@@ -18,9 +18,9 @@ std::vector<std::string> check_data(std::span<const DataPart> parts,
   };
   for (const DataPart& part : parts) {
     if (!part.source) continue;
-    const LeftOut left_out = left_out_of(*part.source);
-    if (!options.skip_unknown) refuse_left_out_images(left_out, "skip_unknown");
-    if (left_out.paths > 0) add(fmt::format("ignored    {}", to_text(left_out)));
+    const IgnoredFiles ignored = ignored_files_of(*part.source);
+    if (!options.skip_unknown) refuse_ignored_images(ignored, "skip_unknown");
+    if (ignored.paths > 0) add(fmt::format("ignored    {}", to_text(ignored)));
     if (!options.decode_images) continue;
     const std::string warning = warn_of_dark_images(*part.source, options.limits);
     if (!warning.empty()) add(fmt::format("warning    {}", warning));

@@ -1,4 +1,4 @@
-// What must be known of the data of a training run before it starts: files that were left out, and
+// What must be known of the data of a training run before it starts: files that were omitted, and
 // images that become black when they are read.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace stoker {
 
 struct DataCheckOptions {
-  bool skip_unknown = false;  // images that cannot be read here are left out
+  bool skip_unknown = false;  // images that cannot be read here are omitted
   bool decode_images = true;  // not where files are not trusted to this process
   DecodeLimits limits = {};
 };

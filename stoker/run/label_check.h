@@ -1,4 +1,4 @@
-// Which labels of a data set a model doubts. The models of a cross-validation (`--folds`) say it of
+// Which labels of a dataset a model doubts. The models of a cross-validation (`--folds`) say it of
 // images that they have not seen, which is what makes the ranking good; a single run has learnt the
 // labels that it is asked about, wrong ones too.
 #pragma once

@@ -24,7 +24,7 @@ Placement place_model(Model& model, const ComputeSettings& settings, std::uint32
 // What --device means for one of several ranks: a GPU for each where there are any.
 [[nodiscard]] std::string device_of_rank(const std::string& wanted, const Launch& launch);
 
-// For evaluation, which is fast with many small images at once; of photographs so many would only
+// For evaluation, which is fast with many small images at once; of photographs that many would only
 // take memory.
 [[nodiscard]] std::uint32_t default_evaluation_batch(const ImageShape& image);
 

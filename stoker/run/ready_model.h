@@ -12,7 +12,7 @@ namespace stoker {
 
 struct ReadyModel {
   LoadedModel loaded;
-  // Samples that cannot be read are left out and told, however many they are. Without a policy,
+  // Samples that cannot be read are omitted and told, however many they are. Without a policy,
   // which follows from the data (model_data.h).
   EvaluateOptions options;
   std::string device;  // with the reason for it

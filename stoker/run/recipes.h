@@ -15,7 +15,7 @@ struct Recipe {
 };
 [[nodiscard]] const std::vector<Recipe>& recipes();
 
-// Both throw Error with all names where there is no such recipe.
+// Both throw Error with all names where the recipe does not exist.
 [[nodiscard]] const std::string& recipe_summary(const std::string& name);
 void apply_recipe(std::span<const Setting> settings, GivenSettings& given, const std::string& name);
 

@@ -1,5 +1,5 @@
 // Reports of runs from the files in their folders (run_recorder.h says which). Nothing in a folder
-// is trusted: it may come from another machine. What is missing is left out.
+// is trusted: it may come from another machine. What is missing is omitted.
 #pragma once
 
 #include <filesystem>

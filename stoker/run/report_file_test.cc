@@ -52,7 +52,7 @@ TEST_F(RunFiles, PredictionsBecomeConfusionAndCalibration) {
   EXPECT_EQ(run.calibration[6].accuracy, 0);
 }
 
-TEST_F(RunFiles, ValuesOfTheWrongTypeAreLeftOut) {
+TEST_F(RunFiles, ValuesOfTheWrongTypeAreIgnored) {
   put("run.json", R"({"classes":[1,"b"],"state":["x"],"data":7,"feed":{"ring_batches":"many"},
     "model":{"architecture":{"deep":1}},"epoch_samples":"1e9"})");
   put("pictures.json", R"({"top_losses":[5,{"label":"x","picture":[],"first":99}],"doubtful":{},

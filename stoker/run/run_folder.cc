@@ -33,7 +33,7 @@ void make_folder(const fs::path& path) {
   if (error) fail("cannot make the run's folder", path, error.message());
 }
 
-// False where it is there already.
+// False where it already exists.
 bool make_new_folder(const fs::path& path) {
   std::error_code error;
   const bool made = fs::create_directory(path, error);

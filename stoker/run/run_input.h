@@ -13,7 +13,7 @@ namespace stoker {
 struct RunInput {
   std::string data, policy;
   std::uint64_t seed = 0;
-  std::shared_ptr<const Source> train;  // the samples it trained on, validation left out
+  std::shared_ptr<const Source> train;  // the samples it trained on, validation omitted
 };
 
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& folder);

@@ -65,8 +65,8 @@ void introduce(RunFolder& folder, const Group& group) {
   }
 }
 
-void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
-                          const State& state, const TrainOptions& options) {
+void say_resume_point(RunFolder& folder, const Checkpointing::Restored& restored,
+                      const State& state, const TrainOptions& options) {
   for (const ErrorDetails& reason : restored.damaged) {
     folder.say(fmt::format("passed over a checkpoint: {}", to_string(reason)));
   }

@@ -16,8 +16,8 @@ namespace stoker {
 void introduce(RunFolder& folder, const RunSettings& run, const TrainSetup& setup);
 void introduce(RunFolder& folder, const Group& group);
 
-void say_where_it_goes_on(RunFolder& folder, const Checkpointing::Restored& restored,
-                          const State& state, const TrainOptions& options);
+void say_resume_point(RunFolder& folder, const Checkpointing::Restored& restored,
+                      const State& state, const TrainOptions& options);
 void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds);
 
 [[nodiscard]] ImageSources images_of(const RunSettings& run, const TrainData& data);

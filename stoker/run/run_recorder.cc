@@ -28,7 +28,7 @@ constexpr const char* kRanksHeader =
     "epoch,ranks,slowest,slowest_seconds,mean_seconds,reduced_bytes,reduction_seconds,"
     "exposed_seconds";
 constexpr const char* kStepsHeader = "step,epoch,lr,loss,top1";
-// Rows of steps.csv: so many in all, at least one and at most so many an epoch.
+// Rows of steps.csv: this many in all, at least one and at most this many an epoch.
 constexpr std::uint64_t kMostSteps = 2000, kMostStepsOfEpoch = 64;
 
 std::string timing_row(const EpochReport& r) {

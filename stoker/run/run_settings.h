@@ -53,7 +53,7 @@ struct RankSettings {
 /// What stays as it is.
 struct FrozenStages {
   bool all = false;         ///< but the last
-  std::uint32_t first = 0;  ///< so many; 0: none
+  std::uint32_t first = 0;  ///< this many; 0: none
 
   /// Of a network's stages, the head counted. Throws Error where there are fewer.
   [[nodiscard]] std::size_t count(std::size_t stages) const;

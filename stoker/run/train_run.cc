@@ -183,7 +183,7 @@ class RecordedRun {
     const Checkpointing::Restored restored = checkpoints_.restore(state);
     check_identity(folder_, setup_.identity,
                    {restored.data_digest, state.step, run_.accept_changed_data});
-    say_where_it_goes_on(folder_, restored, state, run_.train);
+    say_resume_point(folder_, restored, state, run_.train);
     reporter_.resume_at(state);
   }
 

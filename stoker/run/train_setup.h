@@ -28,7 +28,7 @@ struct TrainSetup {
   bool fixed_norms = true;                   // of these stages
   std::vector<std::string> notes;            // what was tried out, for the run's log
   std::optional<RateRange> rate_range = {};  // with --lr auto
-  std::vector<std::string> data_notes = {};  // what was left out, and warnings
+  std::vector<std::string> data_notes = {};  // what was omitted, and warnings
   DataIdentity identity = {};                // made once all ranks are known to agree
 };
 

@@ -195,7 +195,7 @@ CachedObject ObjectCache::bring_unknown(const Store& store, const std::string& n
   return object;
 }
 
-// One process at a time. What is under way counts too: its owner goes on with it.
+// One process at a time. What is under way counts too: its owner completes it.
 void ObjectCache::make_room(std::uint64_t bytes) const {
   const LockedFile lock(folder_ / "lock", {});
   struct Kept {

@@ -46,7 +46,7 @@ class Store {
     static_cast<void>(name);
     return std::nullopt;
   }
-  // Nothing where there is no such object.
+  // Nothing where the object does not exist.
   [[nodiscard]] virtual std::optional<ObjectFacts> look(const std::string& name) const = 0;
   // The sink has had exactly the bytes asked for when this returns.
   virtual void read(const ReadRequest& request, const ByteSink& sink) const = 0;

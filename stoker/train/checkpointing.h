@@ -1,4 +1,4 @@
-// When to save a run's state, and doing so: every so many steps, minutes or epochs, and whenever it
+// When to save a run's state, and doing so: every N steps, minutes or epochs, and whenever it
 // is asked to.
 #pragma once
 

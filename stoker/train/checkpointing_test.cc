@@ -34,8 +34,8 @@ State run_and_save(const std::filesystem::path& folder, const TrainOptions& opti
   return state;
 }
 
-Checkpointing::Restored go_on(const std::filesystem::path& folder, const TrainOptions& options,
-                              State& state) {
+Checkpointing::Restored resumed(const std::filesystem::path& folder, const TrainOptions& options,
+                                State& state) {
   Checkpointing checkpoints(folder, kFiveSteps, 3, "a: 1\nb: 2\n");
   const auto restored = checkpoints.restore(state);
   Observer observer;
@@ -52,7 +52,7 @@ TEST(Checkpointing, ARunGoesOnFromEveryFileToTheSameEnd) {
   ASSERT_EQ(files.size(), 3U) << "steps 35, 30 and 25 of 39";
   for (const auto& file : files) {
     State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
-    EXPECT_EQ(go_on(folder.path(), options, state).path, file);
+    EXPECT_EQ(resumed(folder.path(), options, state).path, file);
     EXPECT_TRUE(test::same(whole, state)) << file;
     std::filesystem::remove(file);
   }
@@ -89,7 +89,7 @@ TEST(Checkpointing, ARunGoesOnFromBeforeAValidationToTheSameEnd) {
     EXPECT_THROW(Trainer(state, test::made_up_data(), options, before).run(), Error);
   }
   State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
-  go_on(folder.path(), options, state);
+  resumed(folder.path(), options, state);
   EXPECT_TRUE(test::same(whole, state));
 }
 
@@ -99,7 +99,7 @@ TEST(Checkpointing, ADamagedFileIsNamedAndTheOneBeforeTaken) {
   const auto files = CheckpointFolder(folder.path(), 3).files();
   std::filesystem::resize_file(files[0], std::filesystem::file_size(files[0]) - 1);
   State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
-  const auto restored = go_on(folder.path(), test::small_options(), state);
+  const auto restored = resumed(folder.path(), test::small_options(), state);
   EXPECT_EQ(restored.path, files[1]);
   ASSERT_EQ(restored.damaged.size(), 1U);
   EXPECT_EQ(restored.damaged[0].path, files[0].string());

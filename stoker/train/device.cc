@@ -47,6 +47,7 @@ CudaProbe probe_cuda() {
             .reason = fmt::format("LibTorch's CUDA half cannot be loaded ({})",
                                   why == nullptr ? "unknown reason" : why)};
   }
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): c10 counts devices in 8 bits
   const int devices = static_cast<int>(at::detail::getCUDAHooks().deviceCount());
   return {.devices = devices,
           .reason = devices == 0 ? "the NVIDIA driver knows no device"

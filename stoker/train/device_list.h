@@ -11,7 +11,7 @@ namespace stoker {
 struct CpuFacts {
   std::string name = {};                           // "AMD EPYC 7B13"
   int cpus = 1;                                    // that the job may use
-  std::string cpus_reason = {};                    // why so many
+  std::string cpus_reason = {};                    // why this number
   std::vector<std::string> instruction_sets = {};  // that our kernels or LibTorch's make use of
   std::string kernels = {};                        // the version of our kernels that runs
   std::uint64_t memory_bytes = 0;                  // of the machine

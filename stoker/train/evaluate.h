@@ -1,4 +1,4 @@
-// A model over a data set, without training it: probabilities of every sample, in order, and how
+// A model over a dataset, without training it: probabilities of every sample, in order, and how
 // well they fit the labels.
 #pragma once
 

@@ -37,7 +37,7 @@ class LossWatch {
   // A mean loss below that of guessing among `classes` classes is never too large.
   explicit LossWatch(std::int64_t classes);
 
-  // After a step of so many samples: the sum of the losses in the epoch so far, float64.
+  // After a step of this many samples: the sum of the losses in the epoch so far, float64.
   void note(const at::Tensor& epoch_sum, std::uint64_t step_samples, bool first_of_epoch);
   // Whether to look() after step number `step`, counted from 1.
   [[nodiscard]] static bool is_time_to_look(std::uint64_t step) noexcept {

@@ -196,7 +196,7 @@ ClassMetrics Metrics::class_metrics(std::size_t index) const {
 }
 
 // Each bin's distance between how sure the network was and how often it was right, weighted by its
-// share of the samples.
+// fraction of the samples.
 double Metrics::calibration_error() const {
   const std::int64_t counted = samples_ - without_prediction_;
   if (counted == 0) return kNaN;

@@ -145,7 +145,7 @@ TEST(Metrics, LossIsTheMeanOverSamplesNotBatches) {
   EXPECT_DOUBLE_EQ(metrics.result().loss, 3.0);
 }
 
-TEST(Metrics, AClassThatNeverAppearsIsLeftOutOfTheAverages) {
+TEST(Metrics, AClassThatNeverAppearsIsOmittedFromTheAverages) {
   const MetricsResult result = measure({.classes = 3}, {1, 0, 0, 0, 1, 0}, {0, 1});
   EXPECT_TRUE(std::isnan(result.classes[2].precision));
   EXPECT_TRUE(std::isnan(result.classes[2].recall));

@@ -66,7 +66,7 @@ class Observer {
     static_cast<void>(done);
     static_cast<void>(total);
   }
-  // A batch did not fit into the device's memory and is computed in so many parts from now on.
+  // A batch did not fit into the device's memory and is computed in this many parts from now on.
   virtual void batch_split(std::uint32_t parts) { static_cast<void>(parts); }
   virtual void step_done(const StepReport& report) { static_cast<void>(report); }
   // The loss diverges, in the way that the phrase says. Told once in a process; the run then ends

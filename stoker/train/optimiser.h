@@ -33,7 +33,7 @@ class Optimiser {
   [[nodiscard]] std::vector<NamedTensor> state() const;
 
  private:
-  // Parameters with the same weight decay and share of the rate, and their moments.
+  // Parameters with the same weight decay and fraction of the rate, and their moments.
   struct Group {
     double weight_decay = 0;
     double rate_share = 1;

@@ -29,7 +29,7 @@ struct OptimiserOptions {
   double momentum = 0.9;  ///< of the first two; 0: plain gradient descent
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< of the last two
   double weight_decay = 0;  ///< not for biases and norms, the tensors of one dimension
-  /// Each stage learns at this share of the rate of the one after it; the head at the full rate.
+  /// Each stage learns at this fraction of the rate of the one after it; the head at the full rate.
   double layer_decay = 1;
 };
 
@@ -61,12 +61,12 @@ struct TrainOptions {
   std::vector<double> class_weights = {};  ///< of the loss, one for each class; empty: all 1
   double clip_grad = 0;                    ///< largest norm of a step's gradients; 0: any
   std::uint32_t grad_accum_steps = 1;      ///< batches whose gradients make one step
-  std::uint32_t patience = 0;  ///< end after so many epochs without a better one; 0: never
+  std::uint32_t patience = 0;  ///< end after this many epochs without a better one; 0: never
   std::int64_t top_k = 5;
   std::uint32_t validation_batch_size = 256;
   /// From this epoch on, counted from 0, what was frozen learns too; 0: never.
   std::uint32_t unfreeze_epoch = 0;
-  /// 0: images are augmented anew in every epoch. Else so many versions of each are made, their
+  /// 0: images are augmented anew in every epoch. Else this many versions of each are made, their
   /// features kept, and only the head is trained; everything else must be frozen.
   std::uint32_t cached_views = 0;
   /// Features of the validation data are computed once where they cannot change; the figures are

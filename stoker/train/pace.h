@@ -1,4 +1,4 @@
-// How often work may be done that should take only a small share of the time, such as saving.
+// How often work may be done that should take only a small fraction of the time, such as saving.
 // One thread.
 #pragma once
 

@@ -44,7 +44,7 @@ struct ScheduleOptions {
   int patience_epochs = 10;           ///< plateau: epochs without progress that are forgiven
   double plateau_threshold = 0.0001;  ///< a loss below best * (1 - this) is progress
 
-  /// One-cycle: rises from lr / div_factor to lr in this share of the steps, then falls to
+  /// One-cycle: rises from lr / div_factor to lr in this fraction of the steps, then falls to
   /// lr / div_factor / final_div_factor in the last step.
   double pct_start = 0.3;
   double div_factor = 25.0;

@@ -1,4 +1,4 @@
-// A model for tests whose device has memory for so many samples only.
+// A model for tests whose device has memory for this many samples only.
 #pragma once
 
 #include <memory>

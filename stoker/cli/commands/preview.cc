@@ -35,7 +35,7 @@ std::vector<std::uint64_t> choose_samples(const Source& source, std::uint64_t se
   std::vector<std::vector<std::uint64_t>> by_class(
       std::max<std::size_t>(1, source.class_names().size()));
   SampleBuffer buffer;
-  // Bounded: a class may be rare in a large data set.
+  // Bounded: a class may be rare in a large dataset.
   const std::uint64_t looks = std::min<std::uint64_t>(source.size(), 20'000);
   const std::size_t enough = (wanted + by_class.size() - 1) / by_class.size();
   std::size_t lacking = by_class.size();  // classes with fewer than enough

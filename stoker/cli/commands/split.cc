@@ -30,11 +30,11 @@ struct SplitFlags {
   double fraction = 0;
 };
 
-// A folder of classes, a data set with a train folder in it, or a list.
+// A folder of classes, a dataset with a train folder in it, or a list.
 ImageListing open_listing(const fs::path& data) {
   std::error_code ignored;
   if (fs::is_regular_file(data, ignored)) return read_image_list(data);
-  const DataSetFolders parts = find_parts(data);
+  const DatasetFolders parts = find_parts(data);
   if (!parts.validation.empty()) {
     throw Error(
         {.what = "this dataset is split already",
@@ -89,12 +89,12 @@ void print_notes(const ImageListing& listing, const SplitParts& parts) {
     fmt::print("note: {} images have no group and stand alone\n", parts.ungrouped);
   }
   constexpr std::size_t kShown = 5;
-  const std::size_t left_out = listing.ignored.size();
-  for (std::size_t i = 0; i < std::min(left_out, kShown); ++i) {
+  const std::size_t omitted = listing.ignored.size();
+  for (std::size_t i = 0; i < std::min(omitted, kShown); ++i) {
     fmt::print("ignored: {}, {}\n", shown(listing.ignored[i].path),
                shown(listing.ignored[i].reason));
   }
-  if (left_out > kShown) fmt::print("ignored: {} more\n", left_out - kShown);
+  if (omitted > kShown) fmt::print("ignored: {} more\n", omitted - kShown);
 }
 
 void create_folder(const fs::path& folder) {

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 11> kJunk = {"__macosx",
                                                     "__pycache__",
                                                     "system volume information"};
 
-// Why a name is left out whatever it names; "" where it is not.
+// Why a name is omitted whatever it names; "" where it is not.
 std::string excluded_name(std::string_view name) {
   if (name.starts_with('.')) return "hidden";
   const bool junk = std::ranges::find(kJunk, lower_case(name)) != kJunk.end();
@@ -158,7 +158,7 @@ class Walk {
   UnknownFiles unknown_;
 };
 
-// Puts the entry into `content`, or returns why it is left out.
+// Puts the entry into `content`, or returns why it is omitted.
 std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std::string& prefix,
                        Content& content) {
   const std::string_view name = entry.d_name;

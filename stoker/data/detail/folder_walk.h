@@ -35,7 +35,7 @@ struct WalkedListing {
 [[nodiscard]] WalkedListing walk_images(const std::filesystem::path& root,
                                         EmptyClasses empty = EmptyClasses::kRefuse);
 
-// Nothing where there is no such folder.
+// Nothing where the folder does not exist.
 [[nodiscard]] std::optional<FolderStamp> stamp_of(const std::filesystem::path& folder);
 
 }  // namespace stoker::detail

@@ -37,7 +37,7 @@ bool holds_lists(const fs::path& root) {
 }
 
 fs::path folder_of(const fs::path& root, Split split) {
-  const DataSetFolders parts = find_parts(root);
+  const DatasetFolders parts = find_parts(root);
   if (split == Split::kTrain) return parts.train;
   return split == Split::kValidation ? parts.validation : parts.test;
 }
@@ -50,7 +50,7 @@ DataParts image_parts(const fs::path& path) {
     return {.validation = is_file(list_of(path, Split::kValidation)),
             .test = is_file(list_of(path, Split::kTest))};
   }
-  const DataSetFolders parts = find_parts(path);
+  const DatasetFolders parts = find_parts(path);
   return {.validation = !parts.validation.empty(), .test = !parts.test.empty()};
 }
 

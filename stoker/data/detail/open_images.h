@@ -1,4 +1,4 @@
-// Images as a data set: what open_data does with a path that holds no IDX files.
+// Images as a dataset: what open_data does with a path that holds no IDX files.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Shards as a data set: what open_data does with a URL, a pattern, a manifest, or a folder of
+// Shards as a dataset: what open_data does with a URL, a pattern, a manifest, or a folder of
 // shards.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace stoker::detail {
 inline constexpr std::string_view kUnsupported = "unsupported image (";
 inline constexpr std::string_view kMisnamed = "image without its extension (";
 
-// Gives reasons why files are left out of a listing. One thread.
+// Gives reasons why files are omitted from a listing. One thread.
 class UnknownFiles {
  public:
   // `folder` is the descriptor of an open folder. "unsupported image (.tif)", "image without its

@@ -1,4 +1,4 @@
-// The two ways to cut a data set into batches.
+// The two ways to cut a dataset into batches.
 //   create_batches: all samples in their order; the last batch takes what is left, none is lost.
 //   random_batches: a chosen number of batches an epoch, drawn without repetition.
 // Pure functions, safe from any thread. Neither copies samples: the first gives views, the second
@@ -30,7 +30,7 @@ struct BatchView {
   std::span<const Label> labels;
 };
 
-// Samples [begin, begin + size) of a data set.
+// Samples [begin, begin + size) of a dataset.
 struct BatchRange {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ requires std::ranges::borrowed_range<Labels>
 }
 
 struct RandomBatches {
-  std::uint64_t samples = 0;            // in the data set; indices are in [0, samples)
+  std::uint64_t samples = 0;            // in the dataset; indices are in [0, samples)
   std::uint64_t batch_size = 0;         // of every batch: none is smaller
   std::uint64_t number_of_batches = 0;  // an epoch
   std::uint64_t seed = 0;

@@ -116,7 +116,7 @@ TEST(RandomBatches, IsTheSameForTheSameArgumentsAndNewEachEpoch) {
 }
 
 TEST(RandomBatches, RepeatsNoSampleInsideABatchOrAPass) {
-  const std::uint64_t n = 30, in_a_pass = 28;  // four batches of seven; two samples are left out
+  const std::uint64_t n = 30, in_a_pass = 28;  // four batches of seven; two samples are omitted
   const auto all = flat({.samples = n, .batch_size = 7, .number_of_batches = 11, .seed = 5});
   ASSERT_EQ(all.size(), 77U);  // two whole passes and a part of a third
   for (std::size_t begin = 0; begin < all.size(); begin += in_a_pass) {

@@ -22,7 +22,7 @@ namespace {
 
 using Sets = std::vector<std::vector<std::size_t>>;
 
-// Splits each set by a key; sets of one are left out.
+// Splits each set by a key; sets of one are omitted.
 template <class Key>
 Sets refine(const Sets& sets, const std::function<Key(std::size_t)>& key_of) {
   Sets refined;

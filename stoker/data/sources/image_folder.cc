@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The part that a folder's name stands for; null where it stands for none.
-fs::path* part_named(const std::string& name, DataSetFolders& parts) {
+fs::path* part_named(const std::string& name, DatasetFolders& parts) {
   if (name == "train") return &parts.train;
   if (name == "val" || name == "valid" || name == "validation") return &parts.validation;
   return name == "test" ? &parts.test : nullptr;
@@ -43,8 +43,8 @@ void set_part(fs::path& part, const fs::path& folder) {
   part = folder;
 }
 
-DataSetFolders named_parts(const fs::path& root) {
-  DataSetFolders parts;
+DatasetFolders named_parts(const fs::path& root) {
+  DatasetFolders parts;
   std::error_code error;
   // What cannot be read has no parts; whoever lists it says why.
   for (fs::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
@@ -68,8 +68,8 @@ ImageListing list_images(const fs::path& root, EmptyClasses empty) {
   return std::move(detail::walk_images(root, empty).listing);
 }
 
-DataSetFolders find_parts(const fs::path& root) {
-  DataSetFolders parts = named_parts(root);
+DatasetFolders find_parts(const fs::path& root) {
+  DatasetFolders parts = named_parts(root);
   const bool alone = parts.validation.empty() && parts.test.empty();
   const bool has_parts = !parts.train.empty() && (!alone || holds_folders(parts.train));
   if (has_parts) return parts;

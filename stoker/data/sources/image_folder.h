@@ -1,7 +1,7 @@
 /// \file
 /// What images a folder holds, by torchvision's ImageFolder rules: the class is the name of the
 /// first-level folder, classes are sorted by name, and images inside lie at any depth. Natural
-/// mistakes are caught: hidden and junk files and folders are left out and listed.
+/// mistakes are caught: hidden and junk files and folders are omitted and listed.
 ///
 /// A listing is a plain value. Listing costs one directory walk and a look at each image's size;
 /// no image is opened, of other files a few whose extension is not known. Names are bytes: they
@@ -29,8 +29,8 @@ struct ListedImage {
   std::int64_t modified_ns = 0;   ///< for the cache: a changed file is seen
 };
 
-/// Left out of the listing, with the reason: "hidden", "junk (Thumbs.db)", "not an image (.txt)",
-/// "unsupported image (.tif)", "empty folder", … See left_out.h.
+/// Omitted from the listing, with the reason: "hidden", "junk (Thumbs.db)", "not an image (.txt)",
+/// "unsupported image (.tif)", "empty folder", … See ignored_files.h.
 struct IgnoredPath {
   std::string path;
   std::string reason;
@@ -57,21 +57,21 @@ enum class EmptyClasses : std::uint8_t { kRefuse, kKeep };
 ///
 /// The order is torchvision's: names are compared byte by byte (for UTF-8 that is by code point),
 /// folders by their whole path, and a folder's own images come before those of folders in it.
-/// Symbolic links are followed; a link to a folder above itself is left out.
+/// Symbolic links are followed; a link to a folder above itself is omitted.
 ///
 /// Where no folder holds an image and the root does, there are no classes and the folders are left
 /// out.
 [[nodiscard]] STOKER_API ImageListing list_images(const std::filesystem::path& root,
                                                   EmptyClasses empty = EmptyClasses::kRefuse);
 
-/// The folders of the parts of a data set. A root that has train/ (and val|valid|validation/,
+/// The folders of the parts of a dataset. A root that has train/ (and val|valid|validation/,
 /// test/) has parts; any other root is all of it, as `train`. Upper case counts as lower. A lone
 /// train/ that holds no folders is a class of that name (trains, beside cars and ships). Throws
 /// Error where two folders could be the same part.
-struct DataSetFolders {
+struct DatasetFolders {
   std::filesystem::path train, validation, test;  ///< empty where there is none
 };
 /// Looks at names of folders alone.
-[[nodiscard]] STOKER_API DataSetFolders find_parts(const std::filesystem::path& root);
+[[nodiscard]] STOKER_API DatasetFolders find_parts(const std::filesystem::path& root);
 
 }  // namespace stoker

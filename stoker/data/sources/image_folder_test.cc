@@ -179,7 +179,7 @@ TEST(ImageFolder, PartsAreFoundByName) {
   EXPECT_EQ(find_parts(root).train, root / "train");
   EXPECT_TRUE(find_parts(root).validation.empty());
   write_files(folder, {"Valid/a/1.jpg", "test/1.jpg"});
-  const DataSetFolders parts = find_parts(root);
+  const DatasetFolders parts = find_parts(root);
   EXPECT_EQ(parts.validation, root / "Valid");
   EXPECT_EQ(parts.test, root / "test");
   write_files(folder, {"val/a/1.jpg"});
@@ -195,7 +195,7 @@ TEST(ImageFolder, TrainsAreAClassBesideCars) {
 TEST(ImageFolder, RealPlates) {
   const fs::path plates = test_data() / "plates";
   STOKER_NEEDS(plates);
-  const DataSetFolders parts = find_parts(plates);
+  const DatasetFolders parts = find_parts(plates);
   EXPECT_EQ(parts.train, plates / "train");
   const ImageListing train = list_images(parts.train);
   EXPECT_THAT(train.class_names, ElementsAre("cleaned", "dirty"));

@@ -1,8 +1,8 @@
 // Lists of images as text: what `stoker split` and the doctor write, and people too. One image
 // a line: its path, and after a tab its class. A relative path starts at the list's own folder.
-// Lines that begin with '#' and empty lines are left out, with one exception: a line
+// Lines that begin with '#' and empty lines are omitted, with one exception: a line
 // "#classes<tab>first<tab>second…" before the first image gives the classes and their order, so
-// that two lists of one data set agree even where one lacks a class. Without it the classes are
+// that two lists of one dataset agree even where one lacks a class. Without it the classes are
 // those that occur, sorted by name as for folders.
 //
 // Lines with commas instead of the tab are refused, and so is a comma in a class that no #classes

@@ -38,7 +38,7 @@ bool greet(c10d::Store& store, const std::string& attempt, int rank, int ranks) 
 }
 
 std::string lead(c10d::Store& store, int ranks, Clock::time_point deadline) {
-  const std::string attempt = unique_name();
+  std::string attempt = unique_name();
   std::vector<int> missing;
   for (int rank = 1; rank < ranks; ++rank) missing.push_back(rank);
   while (true) {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "stoker/data/sources/dark_images.h"
-#include "stoker/data/sources/left_out.h"
+#include "stoker/data/sources/ignored_files.h"
 
 namespace stoker::detail {
 namespace {

@@ -200,7 +200,7 @@ bool smooths_blocks(const jpeg_decompress_struct& info) {
 }
 
 // A component that is scaled by less than the others and has to be stretched still, such as 4x2
-// sampling at half size: there libjpeg-turbo 2.1 leaves out the wrong columns and rows.
+// sampling at half size: there libjpeg-turbo 2.1 omits the wrong columns and rows.
 bool miscounts(const jpeg_decompress_struct& info) {
   const int least = info.min_DCT_scaled_size;
   const auto wrong = [&info, least](const jpeg_component_info& component) {

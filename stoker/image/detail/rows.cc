@@ -38,8 +38,8 @@ struct FromRgba {
   }
 };
 
-// Ink c, m, y, k is 255 - stored; colour is (255 - k) less the ink's share of it. Both terms are at
-// most 255 - k, so the difference cannot be negative.
+// Ink c, m, y, k is 255 - stored; colour is (255 - k) less the ink's fraction of it. Both terms are
+// at most 255 - k, so the difference cannot be negative.
 struct FromCmyk {
   static constexpr int kChannels = 4;
   Rgb operator()(const std::uint8_t* in) const {

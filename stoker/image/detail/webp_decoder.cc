@@ -62,7 +62,7 @@ int orientation_of(std::span<const std::byte> bytes) {
 
 // The region with the margin that makes its pixels those of a whole decode, from an even corner,
 // where a value of chroma begins. With transparency from the top row on: libwebp 1.2.4 gives wrong
-// alpha to an image with loss whose upper rows are left out.
+// alpha to an image with loss whose upper rows are omitted.
 Region with_margin(const Region& region, const StoredHeader& header) {
   const int left = std::max(0, region.left - kMargin) & ~1;
   const int top = header.alpha ? 0 : std::max(0, region.top - kMargin) & ~1;

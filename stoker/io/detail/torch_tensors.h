@@ -23,7 +23,7 @@ class TensorMaker {
   // All must outlive this.
   TensorMaker(const Pickle& pickle, const TorchStorages& storages, const TorchSource& source);
 
-  // `value` is a tensor. Throws Error where it reaches beyond its storage or makes no sense.
+  // `value` is a tensor. Throws Error where it reaches beyond its storage or is invalid.
   [[nodiscard]] TensorView make(std::string name, const PickleValue& value);
 
   // What the views point to besides the file.

@@ -30,7 +30,7 @@ struct BlurWeights {
 };
 
 /// exp(-x² / (2 sigma²)) for whole x up to (size - 1) / 2, divided by their sum; outermost ones
-/// that round to 0 are left out. Throws Error unless size is odd and at most 2 kMaxBlurRadius + 1,
+/// that round to 0 are omitted. Throws Error unless size is odd and at most 2 kMaxBlurRadius + 1,
 /// and sigma is above 0.
 [[nodiscard]] STOKER_API BlurWeights gaussian_weights(int size, double sigma);
 

@@ -15,7 +15,8 @@
 
 namespace stoker {
 
-// `max_noise` is a share of the full scale, 0 to 1; returns steps of 1/128 grey level, 0 to 32640.
+// `max_noise` is a fraction of the full scale, 0 to 1; returns steps of 1/128 grey level, 0 to
+// 32640.
 [[nodiscard]] std::uint16_t noise_amplitude(double max_noise);
 
 void add_noise(std::uint8_t* values, std::size_t count, std::uint16_t amplitude,

@@ -38,7 +38,7 @@ constexpr int kPixelsAtOnce = 4;
 
 // 22-bit weights are too wide for the one instruction that multiplies pairs of 16-bit numbers and
 // adds them, so they come in two parts: weight = 256 high + low. |weight| < 2^23 always: a tap's
-// share of the sum stays below 1.3 even at borders that cut a filter with negative lobes.
+// fraction of the sum stays below 1.3 even at borders that cut a filter with negative lobes.
 struct Sums {
   V32 high, low;
 };

@@ -22,7 +22,7 @@ struct LayerSeed {
 struct Convolution {
   at::Tensor weight;  // (outputs, inputs / groups, side, side), no bias: a BatchNorm follows
   std::int64_t stride = 1;
-  std::int64_t groups = 1;  // each sees its own share of the inputs
+  std::int64_t groups = 1;  // each sees its own part of the inputs
 
   // Padded so that a stride of 1 keeps the size; He's uniform initialisation.
   Convolution(std::int64_t inputs, std::int64_t outputs, std::int64_t side, LayerSeed& seed);

@@ -24,7 +24,7 @@ OnnxValue onnx_linear(OnnxGraph& graph, const std::string& name, const Linear& l
                       const OnnxValue& x);
 
 // adaptive_avg_pool2d: images of height x width, each pixel of the result the mean of its share
-// of them. Shares of unequal size overlap, which no pooling of ONNX does: then two multiplications
+// of them. Parts of unequal size overlap, which no pooling of ONNX does: then two multiplications
 // by matrices of means.
 struct OnnxAdaptivePool {
   std::int64_t height = 1, width = 1;  // of the input

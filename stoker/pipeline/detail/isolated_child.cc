@@ -71,8 +71,8 @@ void run_isolated_child(const ChildSetup& setup, const SampleRecipe& recipe) noe
     board.gate.wait([&] { return board.posted.load() != done; });
     const Assignment job = board.jobs[done % JobBoard::kEntries];
     Report report{.worker = setup.worker, .serial = job.serial};
-    const bool go_on = make_or_tell_why_not(setup, job, maker, report);
-    if (!setup.queue->put(report) || !go_on) _exit(kRetired);
+    const bool usable = make_or_tell_why_not(setup, job, maker, report);
+    if (!setup.queue->put(report) || !usable) _exit(kRetired);
   }
 }
 

@@ -37,7 +37,7 @@ struct BestRow {
 [[nodiscard]] double training_seconds(const RunReport& run);
 // Making features that were kept; 0 where none were.
 [[nodiscard]] double features_seconds(const RunReport& run);
-// Samples a second over all epochs, and the share of the time in which training waited for data.
+// Samples a second over all epochs, and the fraction of the time in which training waited for data.
 [[nodiscard]] double training_speed(const RunReport& run);
 [[nodiscard]] double waiting_share(const RunReport& run);
 

@@ -39,7 +39,7 @@ struct RowSum {
 // Functions of one instruction set.
 struct ResizePasses {
   int rows_at_once;
-  std::size_t vector_bytes;  // rows that along_y reads have at least so many bytes
+  std::size_t vector_bytes;  // rows that along_y reads have at least this many bytes
   // Puts the weights of scratch.x into the form that along_x reads. False: not possible, take the
   // version below this one.
   bool (*prepare_x)(TablesX& tables, int outputs, int channels, ResizeScratch& scratch);

@@ -1,4 +1,4 @@
-#include "stoker/data/sources/left_out.h"
+#include "stoker/data/sources/ignored_files.h"
 
 #include <filesystem>
 
@@ -25,50 +25,50 @@ using testing::Pair;
 
 Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
-LeftOut left_out_in(const TempFolder& folder) {
-  return left_out_of(FolderSource(list_images(folder.path())));
+IgnoredFiles ignored_in(const TempFolder& folder) {
+  return ignored_files_of(FolderSource(list_images(folder.path())));
 }
 
-TEST(LeftOutFiles, AreCountedByKindImagesFirst) {
+TEST(IgnoredFilesTest, AreCountedByKindImagesFirst) {
   TempFolder folder;
   write_files(folder, {"a/1.png", "a/2.TIF", "a/3.tif", "a/4.heic", "a/Thumbs.db", "a/notes.txt",
                        "a/more.txt", "b/1.png", "b/.hidden.png", "b/LICENSE"});
-  const LeftOut left_out = left_out_in(folder);
-  EXPECT_EQ(left_out.paths, 8U);
-  EXPECT_EQ(left_out.images, 3U);
-  EXPECT_THAT(left_out.kinds,
+  const IgnoredFiles ignored = ignored_in(folder);
+  EXPECT_EQ(ignored.paths, 8U);
+  EXPECT_EQ(ignored.images, 3U);
+  EXPECT_THAT(ignored.kinds,
               ElementsAre(Pair("unsupported image (.tif)", 2), Pair("unsupported image (.heic)", 1),
                           Pair("not an image (.txt)", 2), Pair("hidden", 1),
                           Pair("junk (Thumbs.db)", 1), Pair("not an image (no extension)", 1)));
-  EXPECT_EQ(to_text(left_out),
+  EXPECT_EQ(to_text(ignored),
             "8 files: 2 unsupported image (.tif), 1 unsupported image (.heic), 2 not an image "
             "(.txt), 1 hidden, 1 junk (Thumbs.db), 1 not an image (no extension)");
 }
 
-TEST(LeftOutFiles, ThatAreImagesAreRefusedWithTheOptionThatAcceptsThem) {
+TEST(IgnoredFilesTest, ThatAreImagesAreRefusedWithTheOptionThatAcceptsThem) {
   TempFolder folder;
   write_files(folder, {"a/1.png", "a/2.bmp"});
   const std::string message =
-      message_of([&] { refuse_left_out_images(left_out_in(folder), "skip_unknown"); });
+      message_of([&] { refuse_ignored_images(ignored_in(folder), "skip_unknown"); });
   EXPECT_THAT(message, HasSubstr("1 file of the data look"));
   EXPECT_THAT(message, HasSubstr("a/2.bmp"));
   EXPECT_THAT(message, HasSubstr("`skip_unknown`"));
   fs::remove(folder.path() / "a/2.bmp");
   write_files(folder, {"a/notes.md"});
-  EXPECT_NO_THROW(refuse_left_out_images(left_out_in(folder), "skip_unknown"));
+  EXPECT_NO_THROW(refuse_ignored_images(ignored_in(folder), "skip_unknown"));
 }
 
-TEST(LeftOutFiles, AreKnownBehindViewsSplitsAndTheCache) {
+TEST(IgnoredFilesTest, AreKnownBehindViewsSplitsAndTheCache) {
   TempFolder folder, cache;
   write_files(folder, {"a/1.png", "a/2.png", "a/3.png", "a/4.gif", "b/1.png", "b/2.png"});
   SplitParts split = split_listing(list_images(folder.path()), {.every = 2});
-  EXPECT_EQ(left_out_of(FolderSource(split.train)).images, 1U);
+  EXPECT_EQ(ignored_files_of(FolderSource(split.train)).images, 1U);
   const auto whole = std::make_shared<FolderSource>(list_images(folder.path()));
-  EXPECT_EQ(left_out_of(Subset(whole, 2, 0)).images, 1U);
+  EXPECT_EQ(ignored_files_of(Subset(whole, 2, 0)).images, 1U);
   const auto later = std::chrono::system_clock::now() + std::chrono::seconds(10);
   for (int i = 0; i < 2; ++i) {
     const ImageListing kept = list_images_cached(folder.path(), cache.path(), later);
-    EXPECT_EQ(left_out_of(FolderSource(kept)).images, 1U);
+    EXPECT_EQ(ignored_files_of(FolderSource(kept)).images, 1U);
   }
 }
 

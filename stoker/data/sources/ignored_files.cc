@@ -1,4 +1,4 @@
-#include "stoker/data/sources/left_out.h"
+#include "stoker/data/sources/ignored_files.h"
 
 #include <algorithm>
 #include <map>
@@ -17,9 +17,10 @@ bool is_image_reason(std::string_view reason) {
   return reason.starts_with(detail::kUnsupported) || reason.starts_with(detail::kMisnamed);
 }
 
-LeftOut count_left_out(std::span<const IgnoredPath> ignored, const std::filesystem::path& root) {
+IgnoredFiles count_ignored(std::span<const IgnoredPath> ignored,
+                           const std::filesystem::path& root) {
   constexpr std::size_t kExamples = 3;
-  LeftOut result{.paths = ignored.size()};
+  IgnoredFiles result{.paths = ignored.size()};
   std::map<std::string, std::uint64_t> kinds;
   for (const IgnoredPath& path : ignored) {
     ++kinds[path.reason];
@@ -34,38 +35,38 @@ LeftOut count_left_out(std::span<const IgnoredPath> ignored, const std::filesyst
   return result;
 }
 
-LeftOut left_out_of(const Source& source) {
+IgnoredFiles ignored_files_of(const Source& source) {
   const Source* at = &source;
   while (const auto* view = dynamic_cast<const SourceView*>(at)) at = &view->source();
   const auto* folder = dynamic_cast<const FolderSource*>(at);
   if (folder == nullptr) return {};
-  return count_left_out(folder->listing().ignored, folder->listing().root);
+  return count_ignored(folder->listing().ignored, folder->listing().root);
 }
 
-std::string to_text(const LeftOut& left_out) {
-  if (left_out.paths == 0) return "";
+std::string to_text(const IgnoredFiles& ignored) {
+  if (ignored.paths == 0) return "";
   constexpr std::size_t kShown = 8;
   std::vector<std::string> kinds;
-  std::uint64_t rest = left_out.paths;
-  for (const auto& [reason, count] : left_out.kinds) {
+  std::uint64_t rest = ignored.paths;
+  for (const auto& [reason, count] : ignored.kinds) {
     if (kinds.size() == kShown) break;
     kinds.push_back(fmt::format("{} {}", count, reason));
     rest -= count;
   }
   if (rest > 0) kinds.push_back(fmt::format("{} others", rest));
-  return fmt::format("{} {}: {}", left_out.paths, left_out.paths == 1 ? "file" : "files",
+  return fmt::format("{} {}: {}", ignored.paths, ignored.paths == 1 ? "file" : "files",
                      fmt::join(kinds, ", "));
 }
 
-void refuse_left_out_images(const LeftOut& left_out, const std::string& option) {
-  if (left_out.images == 0) return;
+void refuse_ignored_images(const IgnoredFiles& ignored, const std::string& option) {
+  if (ignored.images == 0) return;
   throw Error(
       {.what =
            fmt::format("{} of the data look like images and cannot be used",
-                       left_out.images == 1 ? "1 file" : fmt::format("{} files", left_out.images)),
-       .path = left_out.examples.front(),
+                       ignored.images == 1 ? "1 file" : fmt::format("{} files", ignored.images)),
+       .path = ignored.examples.front(),
        .expected = "JPEG, PNG or WebP with such an extension",
-       .found = to_text(left_out),
+       .found = to_text(ignored),
        .hint = fmt::format("Convert or rename them, or pass `{}` to train without them.", option)});
 }
 

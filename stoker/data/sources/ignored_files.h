@@ -1,4 +1,4 @@
-// Files that a listing leaves out, told to people: how many of which kind, and whether images are
+// Files that a listing omits, told to people: how many of which kind, and whether images are
 // among them. An image in a format that is not read here would otherwise vanish without a word.
 // Functions without state.
 #pragma once
@@ -15,25 +15,25 @@
 
 namespace stoker {
 
-struct LeftOut {
+struct IgnoredFiles {
   std::uint64_t paths = 0;
   std::vector<std::pair<std::string, std::uint64_t>> kinds = {};  // reason and number, most first
   std::uint64_t images = 0;                // those that look like images, among `paths`
   std::vector<std::string> examples = {};  // of these, at most three, with their folder
 };
 
-// The reason why a path was left out says that it is an image.
+// The reason why a path was omitted says that it is an image.
 [[nodiscard]] bool is_image_reason(std::string_view reason);
 
-[[nodiscard]] LeftOut count_left_out(std::span<const IgnoredPath> ignored,
-                                     const std::filesystem::path& root);
+[[nodiscard]] IgnoredFiles count_ignored(std::span<const IgnoredPath> ignored,
+                                         const std::filesystem::path& root);
 // Of the listing behind a source; nothing where it has none.
-[[nodiscard]] LeftOut left_out_of(const Source& source);
+[[nodiscard]] IgnoredFiles ignored_files_of(const Source& source);
 
 // "8 files: 5 unsupported image (.tif), 2 hidden, 1 junk (Thumbs.db)"; "" where there are none.
-[[nodiscard]] std::string to_text(const LeftOut& left_out);
+[[nodiscard]] std::string to_text(const IgnoredFiles& ignored);
 
 // Throws Error where there are images among them. `option` is what accepts them: "skip_unknown".
-void refuse_left_out_images(const LeftOut& left_out, const std::string& option);
+void refuse_ignored_images(const IgnoredFiles& ignored, const std::string& option);
 
 }  // namespace stoker
