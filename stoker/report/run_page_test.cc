@@ -87,7 +87,7 @@ TEST(RunPage, NoTextOfAFileBecomesMarkup) {
 
 TEST(RunPage, SaysWhatWasTakenForWhat) {
   const std::string page = run_page(full_run());
-  EXPECT_TRUE(has(page, "<b class=\"bad\">cat</b> 90 %"));
+  EXPECT_TRUE(has(page, "<b class=\"bad\">cat</b> 90&nbsp;%"));
   EXPECT_TRUE(has(page, "src=\"data:image/png;base64,QUJD\""));
   EXPECT_TRUE(has(page, ">10</td>"));         // of the confusion matrix
   EXPECT_TRUE(has(page, "70.00 %"));          // best top-1
