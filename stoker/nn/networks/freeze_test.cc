@@ -100,7 +100,8 @@ TEST(Freezing, FrozenNormsCanBeTrained) {
       EXPECT_TRUE(at::equal(found[i].tensor, expected[i].tensor)) << found[i].name;
     }
     EXPECT_EQ(changed(model->parameters(), parameters), 0U);
-    for (const NamedTensor& p : model->stages().front().parameters) {
+    const std::vector<ModelStage> stages = model->stages();
+    for (const NamedTensor& p : stages.front().parameters) {
       EXPECT_FALSE(p.tensor.grad().defined()) << p.name;
     }
     // As in use, nothing changes.
