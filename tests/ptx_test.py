@@ -393,7 +393,7 @@ def barriers():
 
 
 def bounds():
-    """A kernel that is told of an image larger than its memory is stopped."""
+    """A kernel is stopped if the size it is given exceeds the memory of the image."""
     real = Device.upload
 
     def short(self, values, skipped=0):

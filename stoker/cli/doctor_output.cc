@@ -172,7 +172,7 @@ class PageMaker {
   const Diagnosis& diagnosis_;
   Thumbnails thumbnails_;
   std::unordered_map<std::string_view, const ExaminedImage*> images_;
-  std::map<FindingKind, std::size_t> shown_;  // shown of each kind
+  std::map<FindingKind, std::size_t> shown_;  // number of images of each kind
 };
 
 // Classes by name, with their images in each part.

@@ -56,13 +56,10 @@ std::string closest_name(std::string_view typed, std::span<const std::string> na
   std::size_t best = typos + 1;
   for (const std::string& name : names) {
     const std::string known = simplified(name);
-    if (beginning.empty() && wanted.size() >= kShortestPart && known.starts_with(wanted)) {
-      beginning = name;
-    }
-    if (containing.empty() && wanted.size() >= kShortestPart &&
-        known.find(wanted) != std::string::npos) {
-      containing = name;
-    }
+    const std::size_t place =
+        wanted.size() < kShortestPart ? std::string::npos : known.find(wanted);
+    if (place == 0 && beginning.empty()) beginning = name;
+    if (place != std::string::npos && containing.empty()) containing = name;
     const std::size_t distance = edit_distance(wanted, known);
     if (distance >= best) continue;
     best = distance;

@@ -46,7 +46,7 @@ struct LoadedModel {
 
 // The metadata of a file that says the same as the card.
 [[nodiscard]] SafetensorsMetadata card_metadata(const ModelCard& card);
-// The card of a file's metadata; Error where it is missing or is invalid.
+// The card of a file's metadata; Error where it is missing or invalid.
 [[nodiscard]] ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path);
 
 // Throws Error unless the model was made for images of this shape.

@@ -8,7 +8,7 @@
 namespace stoker {
 
 // The first line names the columns. A field that is no number, or is missing, is NaN. Throws Error
-// where the file does not exist or it is empty.
+// where the file does not exist or is empty.
 [[nodiscard]] NumberTable read_number_table(const std::filesystem::path& path);
 
 }  // namespace stoker

@@ -34,7 +34,7 @@ void check_bytes(std::span<const std::byte> bytes) {
   require(std::ranges::equal(encode_listing(*walked), bytes));
 }
 
-// A listing of the fuzzer's making, since bytes alone rarely make a whole one: three bytes a
+// A listing of the fuzzer's making, since bytes alone rarely make a whole one: three bytes an
 // image.
 void check_built(std::span<const std::byte> bytes) {
   WalkedListing walked;
