@@ -16,7 +16,8 @@ set(STOKER_FEED_HEADERS
   stoker/augment/framing.h stoker/augment/operation.h stoker/augment/policy.h stoker/augment/presets.h stoker/augment/registry.h
   stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
   stoker/data/catalog.h stoker/data/division.h stoker/data/shards/shard_options.h
-  stoker/data/sources/folder_source.h stoker/data/sources/image_folder.h stoker/data/sources/source.h
+  stoker/data/sources/field_rows.h stoker/data/sources/fields.h stoker/data/sources/folder_source.h
+  stoker/data/sources/image_folder.h stoker/data/sources/source.h stoker/data/sources/table_columns.h
   stoker/image/colour.h stoker/image/decode.h stoker/image/image.h
   stoker/kernels/blur/blur.h stoker/kernels/normalise/normalise.h stoker/kernels/resize/resize.h
   stoker/kernels/warp/affine.h stoker/kernels/warp/warp.h
@@ -29,7 +30,8 @@ set(STOKER_FEED_HEADERS
 set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn distributed train report run run_trainer)
 set(STOKER_TRAIN_HEADERS ${STOKER_FEED_HEADERS}
   stoker/network.h stoker/predict.h stoker/train.h
-  stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/data/training_parts.h stoker/distributed/launch.h
+  stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/core/task.h
+  stoker/data/training_parts.h stoker/distributed/launch.h
   stoker/nn/loss_kind.h stoker/nn/preprocessing.h stoker/pipeline/normalise_settings.h
   stoker/run/record_options.h stoker/run/run_settings.h stoker/run/settings_file.h stoker/run/validation_settings.h
   stoker/train/options.h stoker/train/schedule.h)

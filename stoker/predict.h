@@ -29,11 +29,14 @@ struct PredictOptions {
 
 /// What the model says of one image.
 struct ImagePrediction {
-  std::string name;                  ///< of the file or sample
-  std::string label;                 ///< of the class; empty where the image could not be read
-  double probability = 0;            ///< of that class
-  std::vector<float> probabilities;  ///< of all classes, in the order of class_names()
-  std::string error = {};            ///< why the image could not be read
+  std::string name;        ///< of the file or sample
+  std::string label;       ///< of the class; empty where the image could not be read
+  double probability = 0;  ///< of that class
+  /// Of all classes, in the order of class_names(). A model for regression gives its numbers here,
+  /// and neither label nor probability.
+  std::vector<float> probabilities;
+  std::vector<std::string> labels = {};  ///< of a model for several classes per image: those shown
+  std::string error = {};                ///< why the image could not be read
 };
 
 /// A trained model. One thread at a time.
@@ -45,6 +48,7 @@ class STOKER_API Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
+  /// Of a model for regression, the names of its targets.
   [[nodiscard]] const std::vector<std::string>& class_names() const;
 
   /// Of all images of `data`, in their order: a folder, a list, a dataset by name or shards, as

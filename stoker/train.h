@@ -31,9 +31,10 @@ namespace stoker {
 
 /// What an epoch gave.
 struct TrainEpoch {
-  std::uint32_t epoch = 0;  ///< counted from 0
-  double train_loss = 0, train_top1 = 0;
+  std::uint32_t epoch = 0;                ///< counted from 0
+  double train_loss = 0, train_top1 = 0;  ///< the second of classifiers alone
   double validation_loss = 0, validation_top1 = 0;
+  double validation_score = 0;  ///< top-1, mean average precision or R², as the task has it
   bool is_best = false;
   double seconds = 0, samples_per_second = 0;  ///< of the training phase
 };
@@ -58,9 +59,10 @@ enum class TrainEnd {
 struct TrainResult {
   TrainEnd end = TrainEnd::kAllEpochs;
   std::filesystem::path folder;
-  std::uint64_t steps = 0;               ///< in all processes of the run
-  std::optional<double> test_top1 = {};  ///< where there is test data, of the best epoch's weights
-  std::string divergence = {};           ///< what happened, with kDiverged
+  std::uint64_t steps = 0;                ///< in all processes of the run
+  std::optional<double> test_top1 = {};   ///< where there is test data, of the best epoch's weights
+  std::optional<double> test_score = {};  ///< likewise: top-1, mean average precision or R²
+  std::string divergence = {};            ///< what happened, with kDiverged
 };
 
 /// Trains. Settings that differ from their defaults count as given: a config file, a recipe and a

@@ -31,7 +31,7 @@ class BeforeTraining(Case):
 
     def test_images_of_other_formats_are_an_error_or_skipped(self):
         photo = Image.effect_noise((12, 12), 60).convert("RGB")
-        for name in ("a.tif", "b.bmp", "c.gif"):
+        for name in ("a.tga", "b.gif", "c.gif"):
             photo.save(self.data / "train" / "ant" / name)
         photo.save(self.data / "train" / "bee" / "photo", format="JPEG")
         (self.data / "train" / "ant" / "Thumbs.db").write_bytes(b"junk")
@@ -43,7 +43,7 @@ class BeforeTraining(Case):
         self.assertFalse((self.data / "runs").exists())
         done = self.train("--skip-unknown", "--experiment", "skipped")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for words in ("ignored    5 files: ", "1 unsupported image (.tif)", "1 image without its extension (a JPEG image, no extension)",
+        for words in ("ignored    5 files: ", "1 unsupported image (.tga)", "1 image without its extension (a JPEG image, no extension)",
                       "1 junk (Thumbs.db)", "ignored    1 file: 1 not an image (.txt)"):
             self.assertIn(words, done.stdout)
         self.assertIn("ignored    5 files", (self.data / "runs" / "skipped" / "log.txt").read_text(encoding="utf-8"))

@@ -193,8 +193,8 @@ def plant_near_duplicates(folder):
 
 def plant_what_training_warns_of(folder):
     """Last: whether a pair counts as alike depends on the photograph, so those before keep theirs."""
-    folder.save("train/fish/scan.tif", folder.photo())
-    folder.expect("unsupported", "train/fish/scan.tif")
+    folder.save("train/fish/scan.gif", folder.photo())
+    folder.expect("unsupported", "train/fish/scan.gif")
     folder.save("train/fish/photo", folder.photo(), format="JPEG")  # without an extension
     folder.expect("unsupported", "train/fish/photo")
     folder.save("train/insect/xray.png", folder.photo().convert("L").convert("I;16").point(lambda v: v * 16))

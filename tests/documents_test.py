@@ -194,7 +194,7 @@ class Architecture(unittest.TestCase):
         cmake = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
         names = re.findall(r"find_package\(([\w-]+) REQUIRED", cmake) + re.findall(r"pkg_check_modules\((\w+) REQUIRED", cmake)
         self.assertGreater(len(names), 12)
-        other = {"HWY": "highway", "JPEG": "libjpeg-turbo", "PNG": "libpng", "WEBP": "libwebp", "SECCOMP": "libseccomp", "CURL": "libcurl",
+        other = {"HWY": "highway", "JPEG": "libjpeg-turbo", "PNG": "libpng", "TIFF": "libtiff", "WEBP": "libwebp", "SECCOMP": "libseccomp", "CURL": "libcurl",
                  "nlohmann_json": "nlohmann-json", "GTest": "googletest", "benchmark": "google benchmark"}
         for name in set(names) - {"PkgConfig", "Threads"}:
             self.assertIn(other.get(name, name).lower(), table)

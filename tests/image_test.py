@@ -43,8 +43,9 @@ class ImageCat:
         answer = json.loads(self.process.stdout.readline())
         if "error" in answer:
             return answer, None
-        pixels = self.process.stdout.read(int(np.prod(answer["shape"])))
-        return answer, np.frombuffer(pixels, np.uint8).reshape(answer["shape"])
+        kind = np.dtype(np.uint8 if answer["depth"] == 8 else np.uint16)
+        pixels = self.process.stdout.read(int(np.prod(answer["shape"])) * kind.itemsize)
+        return answer, np.frombuffer(pixels, kind).reshape(answer["shape"])
 
     def close(self):
         self.process.stdin.close()
@@ -112,6 +113,29 @@ def webp_variants(photo):
         yield image, {"format": "WEBP", "quality": 80, "method": 0}
         yield image, {"format": "WEBP", "lossless": True, "method": 0}
     yield photo, {"format": "WEBP", "save_all": True, "method": 0, "append_images": [ImageOps.invert(photo)]}
+
+
+def tiff_variants(photo):
+    rgba = photo.copy()
+    rgba.putalpha(photo.convert("L"))
+    for compression in ("raw", "tiff_lzw", "tiff_adobe_deflate", "packbits"):
+        for image in (photo, photo.convert("L"), photo.convert("1"), rgba, photo.quantize(200), photo.convert("CMYK")):
+            yield image, {"format": "TIFF", "compression": compression}
+    yield photo, {"format": "TIFF", "compression": "tiff_lzw", "tiffinfo": {317: 2}}  # predictor
+    yield photo, {"format": "TIFF", "compression": "jpeg", "quality": 80}
+    yield photo.convert("L"), {"format": "TIFF", "compression": "jpeg"}
+    yield photo, {"format": "TIFF", "big_tiff": True}
+    yield photo, {"format": "TIFF", "strip_size": 5000, "compression": "tiff_lzw"}
+
+
+def bmp_variants(photo):
+    for image in (photo, photo.convert("L"), photo.convert("1"), photo.quantize(200), photo.convert("RGBA")):
+        yield image, {"format": "BMP"}
+
+
+def pnm_variants(photo):
+    for image in (photo, photo.convert("L"), photo.convert("1")):
+        yield image, {"format": "PPM"}
 
 
 class BesidePillow(unittest.TestCase):
@@ -183,6 +207,15 @@ class MadeFiles(BesidePillow):
     def test_webp(self):
         self.check_variants(webp_variants, 6)
 
+    def test_tiff(self):
+        self.check_variants(tiff_variants, 3)
+
+    def test_bmp(self):
+        self.check_variants(bmp_variants, 4)
+
+    def test_pnm(self):
+        self.check_variants(pnm_variants, 4)
+
     def test_sizes_around_a_block(self):
         photo = self.photo()
         for width in (1, 2, 7, 8, 9, 15, 16, 17, 33):
@@ -195,15 +228,44 @@ class MadeFiles(BesidePillow):
     def test_sixteen_bits_keep_the_high_byte(self):
         """Pillow cuts 16-bit grey off at 255 in convert("RGB"); we take the high byte, as both do for colour."""
         values = np.arange(0, 65536, 7, np.uint16)[:96 * 97].reshape(96, 97)
-        Image.fromarray(values).save(self.file, "PNG")
-        pixels = self.cat(self.file, channels=1)[1]
-        self.assert_pixels(pixels.squeeze(2), (values >> 8).astype(np.uint8), "16-bit grey")
+        for kind in ("PNG", "TIFF", "PPM"):
+            Image.fromarray(values).save(self.file, kind)
+            pixels = self.cat(self.file, channels=1)[1]
+            self.assert_pixels(pixels.squeeze(2), (values >> 8).astype(np.uint8), f"16-bit grey {kind}")
+
+    def test_sixteen_bits_stay_at_depth_16(self):
+        values = np.arange(0, 65536, 7, np.uint16)[:96 * 97].reshape(96, 97)
+        region = (5, 6, 70, 80)
+        for kind in ("PNG", "TIFF", "PPM"):
+            Image.fromarray(values).save(self.file, kind)
+            pixels = self.cat(self.file, channels=1, depth=16)[1]
+            self.assert_pixels(pixels.squeeze(2), values, f"16-bit grey {kind}")
+            for low, high, words in ((3000, 40000, {"window": (3000, 40000)}), (0, int(values.max()), {"window_of_image": 1})):
+                span = high - low
+                expected = (np.clip(values.astype(np.int64) - low, 0, span) * 65535 + span // 2) // span
+                pixels = self.cat(self.file, channels=1, depth=16, region=region, **words)[1]
+                self.assert_pixels(pixels.squeeze(2), part(expected.astype(np.uint16), region), f"{kind}, {words}")
+
+    def test_eight_bits_are_widened_and_alpha_is_kept(self):
+        photo = self.photo()
+        rgba = photo.copy()
+        rgba.putalpha(photo.convert("L"))
+        for image, arguments in ((photo, {"format": "JPEG"}), (rgba, {"format": "PNG"}),
+                                 (rgba, {"format": "WEBP", "lossless": True, "exact": True}), (rgba, {"format": "TIFF"}),
+                                 (photo.convert("P"), {"format": "BMP"}), (photo, {"format": "PPM"})):
+            image.save(self.file, **arguments)
+            with Image.open(self.file) as again:
+                expected = np.asarray(again.convert("RGBA"))
+            self.assert_pixels(self.cat(self.file, channels=4)[1], expected, arguments)
+            self.assert_pixels(self.cat(self.file, channels=4, depth=16)[1], expected.astype(np.uint16) * 257, arguments)
+            rgb = self.cat(self.file)[1]
+            self.assert_pixels(self.cat(self.file, depth=16)[1], rgb.astype(np.uint16) * 257, arguments)
 
     def test_all_orientations_in_all_formats(self):
         photo = self.photo().crop((0, 0, 101, 70))
         for orientation in range(9):
             for arguments in ({"format": "JPEG"}, {"format": "JPEG", "progressive": True, "subsampling": 2},
-                              {"format": "PNG"}, {"format": "WEBP"}):
+                              {"format": "PNG"}, {"format": "WEBP"}, {"format": "TIFF"}):
                 exif = Image.Exif()
                 exif[ORIENTATION] = orientation
                 photo.save(self.file, exif=exif.tobytes(), **arguments)
@@ -299,7 +361,7 @@ class HostileFiles(BesidePillow):
         for row in self.rows():
             answer, pixels = self.cat(DATA / "hostile" / row["file"])
             self.compared += 1
-            if row["magic"] not in {"jpeg", "png", "webp"}:
+            if row["magic"] not in {"jpeg", "png", "webp", "bmp"}:
                 self.assertIsNone(pixels, row)
             elif pixels is not None and row["verdict"] != "ok":
                 laxer.add(row["file"])

@@ -104,6 +104,16 @@ class Examples(Example):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("Did you mean rotate?", wrong.stderr)
 
+    def test_two_views(self):
+        for label, level in (("dark", 10), ("bright", 240)):
+            for number in range(8):
+                write_png(self.folder / "views" / label / f"{number}.png", 40, level + number)
+        done = self.output("two_views", self.folder / "views")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *_, last = done.stdout.splitlines()
+        same, different = map(float, re.findall(r"-?\d\.\d+", last))
+        self.assertGreater(same, different)
+
     def test_operation(self):
         done = self.output("operation", self.photos)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -165,6 +175,19 @@ class TrainExamples(Example):
                        self.folder / "unbroken" / "example" / "weights" / "best.safetensors")
         for name, label, _ in rows:
             self.assertRegex(said, rf"{re.escape(name)},.*{label}")
+
+    def test_multilabel(self):
+        rows = ["path,bright,dark"]
+        for label, level in (("dark", 40), ("bright", 200)):
+            for number in range(20):
+                path = f"table/{label}{number}.png"
+                write_png(self.folder / path, 24, level + number)
+                rows.append(f"{path},{int(label == 'bright')},{int(label == 'dark')}")
+        (self.folder / "table.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        done = self.output("multilabel", self.folder / "table.csv", "bright,dark", self.folder / "several")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        *_, last = done.stdout.splitlines()
+        self.assertRegex(last, r"dark\d+\.png: dark$")
 
     def test_network(self):
         unbroken = self.output("network", self.folder / "many", self.folder / "tiny")

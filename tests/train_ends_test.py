@@ -197,7 +197,7 @@ class Batches(Photographs):
             self.assertNotEqual(scaled, exact)
 
     def test_time_for_features_is_counted(self):
-        self.must(*self.arguments("kept", "--val-data", PLATES, "--freeze", "all", "--features", "cached", "--views",
+        self.must(*self.arguments("kept", "--val-data", PLATES, "--freeze", "all", "--features", "cached", "--cached-views",
                                   "2"))
         folder = self.output / "kept"
         times = [float(row["features_seconds"]) for row in table(folder / "timing.csv")]

@@ -388,7 +388,7 @@ class Photographs(Case):
         if not weights_file.exists():
             self.skipTest(f"needs {weights_file}")
         done = must("train", "--data", PLATES, "--recipe", "plates-fast", "--model", "mobilenet_v2", "--pretrained",
-                    weights_file, "--epochs", "4", "--features", "cached", "--views", "2", "--threads", "1",
+                    weights_file, "--epochs", "4", "--features", "cached", "--cached-views", "2", "--threads", "1",
                     "--output", self.output, "--experiment", "recipe")
         self.assertIn("32 samples to train, 8 to validate, 224x224x3, 2 classes", done.stdout)
         self.assertIn("classifier.1.weight", done.stdout)  # replaced: ImageNet has other classes

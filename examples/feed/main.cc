@@ -12,8 +12,9 @@ namespace {
 void print_batches(const char* data, const char* policy) {
   stoker::Feed feed(stoker::open_data(data, stoker::Split::kTrain), stoker::Policy::parse(policy),
                     {.workers = 2, .batch_size = 4, .epochs = 2, .seed = 1});
-  const auto [height, width, channels] = feed.image_shape();
-  std::printf("images of %d x %d pixels with %d channels\n", width, height, channels);
+  const stoker::ImageShape shape = feed.image_shape();
+  std::printf("images of %d x %d pixels with %d channels\n", shape.width, shape.height,
+              shape.channels);
   while (const auto batch = feed.next()) {
     double sum = 0;
     for (const float value : batch->pixels_f32()) sum += value;

@@ -23,12 +23,13 @@ void check_box(const ImageShape& shape, const Box& box) {
                                     box.y, box.x)});
 }
 
-// Calls fill(first byte, bytes) for each row of the box.
+// Calls fill(first byte, bytes) for each row of the box. A value of 16 bits filled by a byte is the
+// byte times 257.
 template <class Fill>
 void each_row(const MutableImageView& image, const Box& box, Fill fill) {
-  const std::size_t channels = image.shape.channels;
+  const std::size_t pixel = image.shape.bytes_per_pixel();
   for (int y = box.y; y < box.y + box.height; ++y) {
-    fill(image.row(y) + box.x * channels, box.width * channels);
+    fill(image.row(y) + box.x * pixel, box.width * pixel);
   }
 }
 
@@ -69,6 +70,7 @@ class Erase final : public PixelOperation {
       fill_value(image, box, static_cast<std::uint8_t>(value_));
     }
   }
+  [[nodiscard]] bool takes_wide() const override { return true; }
 
  private:
   double probability_;

@@ -14,11 +14,12 @@ void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeB
     resize(out, in, box, resize_options, scratch.resize);
     return;
   }
-  scratch.resized.reshape({frame.height, frame.width, in.shape.channels});
+  scratch.resized.reshape({frame.height, frame.width, in.shape.channels, in.shape.depth});
   resize(scratch.resized.view(), in, box, resize_options, scratch.resize);
   const ImageView resized = std::as_const(scratch.resized).view();
-  copy_pixels(out, {resized.row(frame.cut.top) + std::ptrdiff_t{frame.cut.left} * in.shape.channels,
-                    out.shape, resized.bytes_per_row});
+  const auto left = static_cast<std::size_t>(frame.cut.left);
+  copy_pixels(out, {resized.row(frame.cut.top) + left * in.shape.bytes_per_pixel(), out.shape,
+                    resized.bytes_per_row});
 }
 
 }  // namespace stoker

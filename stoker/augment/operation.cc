@@ -60,16 +60,26 @@ bool moves_whole_pixels(const Affine& map) {
          is_whole(map.x0) && is_whole(map.y0);
 }
 
+// From right to left, pixels of any number of bytes.
+void mirror_wide_row(std::uint8_t* out, const std::uint8_t* in, std::size_t width,
+                     std::size_t pixel) {
+  for (std::size_t x = 0; x < width; ++x) {
+    std::memcpy(out + x * pixel, in + (width - 1 - x) * pixel, pixel);
+  }
+}
+
 // One row of copy_moved: out[x] = in[x0 + x], or in[x0 - x] where mirrored.
 void copy_row(std::uint8_t* out, const std::uint8_t* in, const ImageShape& shape, int x0,
               bool mirrored) {
   const int first = std::clamp(mirrored ? x0 - shape.width + 1 : -x0, 0, shape.width);
   const int last = std::clamp(mirrored ? x0 + 1 : shape.width - x0, first, shape.width);
-  const std::size_t c = shape.channels, pixels = last - first;
+  const std::size_t c = shape.bytes_per_pixel(), pixels = last - first;
   std::memset(out, 0, first * c);
   std::memset(out + last * c, 0, (shape.width - last) * c);
   if (pixels == 0) return;
-  if (mirrored) {
+  if (mirrored && shape.wide()) {
+    mirror_wide_row(out + first * c, in + (x0 - last + 1) * c, pixels, c);
+  } else if (mirrored) {
     mirror_row(out + first * c, in + (x0 - last + 1) * c, pixels, shape.channels);
   } else {
     std::memcpy(out + first * c, in + (x0 + first) * c, pixels * c);

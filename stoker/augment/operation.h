@@ -64,6 +64,9 @@ class STOKER_API PixelOperation : public Operation {
   /// itself.
   virtual void apply(const MutableImageView& image, Rng& rng, const RngStream& per_value,
                      AugmentScratch& scratch) const = 0;
+  /// Whether it takes wide images (of 16 bits, or with four channels); a policy that holds one
+  /// which does not is refused for them.
+  [[nodiscard]] virtual bool takes_wide() const { return false; }
 };
 
 /// The description of an operation, by which policies name it, check its arguments and make it.
@@ -125,6 +128,7 @@ STOKER_API void resample_in_place(const MutableImageView& image, const Affine& m
 /// A copy of `image` without gaps, changed by `change`: plain functions of operations in place.
 template <class Change>
 [[nodiscard]] Image changed(const ImageView& image, Change change) {
+  refuse_wide(image.shape, "the operation");
   Image out(image);
   change(out.view());
   return out;

@@ -31,6 +31,7 @@ class RandomPerspective final : public PixelOperation {
     copy_pixels(scratch.source.view(), image);
     warp_perspective(image, scratch.source.view(), map, scratch.warp);
   }
+  [[nodiscard]] bool takes_wide() const override { return true; }
 
  private:
   double distortion_, probability_;

@@ -124,7 +124,7 @@ bool is_range(const ParameterSchema& low, const ParameterSchema& high) {
          high.name == fmt::format("{}high", name.substr(0, name.size() - 3));
 }
 
-void check(const OperationSchema& schema, const std::vector<double>& arguments) {
+void check_arguments(const OperationSchema& schema, const std::vector<double>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     check_value(schema, schema.parameters[i], arguments[i]);
   }
@@ -191,7 +191,7 @@ Policy Policy::parse(std::string_view text) {
     const Parser::Call call = parser.call();
     const OperationSchema& schema = find_operation(call.name);
     const std::vector<double> arguments = complete(schema, call.arguments);
-    check(schema, arguments);
+    check_arguments(schema, arguments);
     policy.append(schema.make(arguments),
                   fmt::format("{}({})", schema.name, fmt::join(arguments, ",")));
   }
@@ -217,6 +217,8 @@ void Policy::append(std::shared_ptr<const Operation> operation, std::string text
     return;
   }
   check_kind(operation.get(), text);
+  const auto* pixels = dynamic_cast<const PixelOperation*>(operation.get());
+  if (narrow_.empty() && pixels != nullptr && !pixels->takes_wide()) narrow_ = text;
   const bool geometric = dynamic_cast<const GeometricOperation*>(operation.get()) != nullptr;
   if (geometric && !steps_.empty() && steps_.back().geometric) {
     ++steps_.back().end;
@@ -226,6 +228,16 @@ void Policy::append(std::shared_ptr<const Operation> operation, std::string text
     warps_ += geometric ? 1 : 0;
   }
   operations_.push_back(std::move(operation));
+}
+
+void Policy::check(const ImageShape& shape) const {
+  if (!shape.wide() || narrow_.empty()) return;
+  const bool deep = shape.depth != 8;
+  throw OptionError(
+      {.what = fmt::format("{} works on {}", narrow_,
+                           deep ? "8-bit images" : "images with 1 or 3 channels"),
+       .found = fmt::format("images with {} channels of {} bits", shape.channels, shape.depth),
+       .hint = fmt::format("Remove it from `aa`, or use {}", deep ? "`depth` 8" : "`channels` 3")});
 }
 
 Affine Policy::draw_map(const Step& step, const SampleKey& key, const ImageShape& shape) const {
@@ -240,6 +252,7 @@ Affine Policy::draw_map(const Step& step, const SampleKey& key, const ImageShape
 void Policy::apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
                    AugmentScratch& scratch) const {
   STOKER_INVARIANT(out.shape == in.shape && ImageView(out).contiguous(), "shapes or gaps");
+  STOKER_INVARIANT(narrow_.empty() || !in.shape.wide(), "{} on a wide image", narrow_);
   int warps_left = warps_;
   // The last resampling pass writes to `out`; before it, passes alternate between two buffers.
   const auto next_target = [&]() -> MutableImageView {

@@ -36,6 +36,10 @@ class Policy {
   /// Of the generator that the framing draws from; its place in the policy is the first.
   [[nodiscard]] static Rng framing_rng(const SampleKey& key) noexcept { return {key, 0}; }
 
+  /// Throws Error where an operation does not take images of this shape, which only wide ones may
+  /// cause.
+  STOKER_API void check(const ImageShape& shape) const;
+
   /// All but the framing, which comes before. Writes the augmented `in` to `out`: same shape, no
   /// gaps, no overlap.
   STOKER_API void apply(const MutableImageView& out, const ImageView& in, const SampleKey& key,
@@ -56,7 +60,8 @@ class Policy {
   std::shared_ptr<const FramingOperation> framing_;
   std::vector<std::shared_ptr<const Operation>> operations_;  ///< the framing among them
   std::vector<Step> steps_;
-  int warps_ = 0;  ///< geometric steps
+  int warps_ = 0;            ///< geometric steps
+  std::string narrow_ = {};  ///< the first operation that takes no wide images
 };
 
 }  // namespace stoker

@@ -45,7 +45,8 @@ Image sharpness(const ImageView& image, double factor) {
 
 void sharpness_in_place(const MutableImageView& image, double factor, AugmentScratch& scratch) {
   check_argument("sharpness", "factor", factor, 0, 100);
-  const auto [height, width, channels] = image.shape;
+  const int height = image.shape.height, width = image.shape.width;
+  const int channels = image.shape.channels;
   if (width < 3 || height < 3) return;
   const std::size_t bytes = image.shape.bytes_per_row();
   const std::size_t inner = bytes - 2 * static_cast<std::size_t>(channels);

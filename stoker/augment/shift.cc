@@ -22,16 +22,17 @@ class Shift final : public GeometricOperation {
 
 Image shift(const ImageView& image, int dx, int dy) {
   Image out(image.shape);
-  const auto [height, width, channels] = image.shape;
+  const int height = image.shape.height, width = image.shape.width;
+  const auto pixel = static_cast<std::int64_t>(image.shape.bytes_per_pixel());
   // The columns of the output that the input covers; 64 bits, as dx may be anything.
   const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t{dx}, 0, width);
   const std::int64_t last = std::clamp<std::int64_t>(width - std::int64_t{dx}, first, width);
   for (int y = 0; y < height; ++y) {
     const std::int64_t from = y + std::int64_t{dy};
     if (from < 0 || from >= height || first == last) continue;
-    std::memcpy(out.view().row(y) + first * channels,
-                image.row(static_cast<int>(from)) + (first + dx) * channels,
-                static_cast<std::size_t>((last - first) * channels));
+    std::memcpy(out.view().row(y) + first * pixel,
+                image.row(static_cast<int>(from)) + (first + dx) * pixel,
+                static_cast<std::size_t>((last - first) * pixel));
   }
   return out;
 }

@@ -18,12 +18,15 @@ void DataFlags::add_to(const Command& command) {
                      "augmentation: a preset (mnist, imagenet-train, …) or a list such as "
                      "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`");
   command.add_option("--seed", seed, "random seed");
-  add_settings(command, settings_of(limits));
+  add_settings(command, settings_of(images));
   add_settings(command, settings_of(shards));
+  add_settings(command, settings_of(table));
 }
 
 std::shared_ptr<const Source> DataFlags::open() const {
-  return open_data(data, parse_split(split), {.images = {.limits = limits}, .shards = shards});
+  return open_data(
+      data, parse_split(split),
+      {.images = images, .shards = shards, .table = table, .needs_labels = needs_labels});
 }
 
 Policy DataFlags::parse_policy() const { return Policy::parse(policy); }

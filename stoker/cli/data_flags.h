@@ -7,7 +7,9 @@
 #include "stoker/augment/policy.h"
 #include "stoker/cli/command.h"
 #include "stoker/data/shards/shard_options.h"
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/data/sources/table_columns.h"
 #include "stoker/pipeline/plan.h"
 
 namespace stoker {
@@ -17,8 +19,10 @@ struct DataFlags {
   std::string split = "train";
   std::string policy = "none";
   std::uint64_t seed = 0;
-  DecodeLimits limits;
+  FolderOptions images;
   ShardOptions shards;
+  TableColumns table;
+  bool needs_labels = true;  // false: a table without labels will do
 
   void add_to(const Command& command);
   [[nodiscard]] std::shared_ptr<const Source> open() const;

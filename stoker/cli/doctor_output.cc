@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,11 +58,13 @@ Json part_json(const Diagnosis& diagnosis, std::size_t part) {
 
 Json finding_json(const Finding& finding) {
   const FindingTraits& traits = traits_of(finding.kind);
-  return {{"kind", traits.name},
-          {"severity", severity_name(traits.severity)},
-          {"paths", finding.paths},
-          {"detail", finding.detail},
-          {"advice", with_flags(traits.advice)}};
+  Json json = {{"kind", traits.name},
+               {"severity", severity_name(traits.severity)},
+               {"paths", finding.paths}};
+  if (!finding.lines.empty()) json["lines"] = finding.lines;
+  json["detail"] = finding.detail;
+  json["advice"] = with_flags(traits.advice);
+  return json;
 }
 
 // Shrinks images for the page.
@@ -111,7 +112,9 @@ class Thumbnails {
 std::string caption_of(const Diagnosis& diagnosis, const ExaminedImage& image) {
   std::vector<std::string> words;
   if (diagnosis.parts.size() > 1) words.push_back(diagnosis.parts[image.part].name);
+  if (image.line > 0) words.push_back(fmt::format("line {}", image.line));
   if (image.label != kNoClass) words.emplace_back(class_name_of(diagnosis, image));
+  if (!image.values.empty()) words.push_back(image.values);
   if (image.facts.header) {
     const ImageHeader& header = *image.facts.header;
     words.push_back(
@@ -126,12 +129,14 @@ class PageMaker {
  public:
   PageMaker(const Diagnosis& diagnosis, const DecodeLimits& limits)
       : diagnosis_(diagnosis), thumbnails_(diagnosis, limits) {
-    for (const ExaminedImage& image : diagnosis.images) images_.emplace(image.path, &image);
+    for (const ExaminedImage& image : diagnosis.images) {
+      images_.emplace(std::pair(std::string_view(image.path), image.line), &image);
+    }
   }
 
   void add(PageSection& section, const Finding& finding) {
     ++section.count;
-    const bool has_images = images_.contains(finding.paths.front());
+    const bool has_images = images_.contains(key_of(finding, 0));
     if (has_images && shown_[finding.kind] < kImagesOfKind) {
       section.findings.push_back(shown(finding));
     } else if (section.plain.size() < kLinesOfKind) {
@@ -142,16 +147,23 @@ class PageMaker {
   }
 
  private:
+  using Key = std::pair<std::string_view, std::uint32_t>;  // path and line
+
+  [[nodiscard]] static Key key_of(const Finding& finding, std::size_t place) {
+    return {finding.paths[place], finding.lines.empty() ? 0 : finding.lines[place]};
+  }
+
   [[nodiscard]] PageFinding shown(const Finding& finding) {
     PageFinding result{.detail = finding.detail, .images = {}, .more_paths = {}};
-    for (const std::string& path : finding.paths) {
-      const auto image = images_.find(path);
+    for (std::size_t i = 0; i < finding.paths.size(); ++i) {
+      const std::string& path = finding.paths[i];
+      const auto image = images_.find(key_of(finding, i));
       if (image != images_.end() && result.images.size() < kImagesOfFinding) {
         ++shown_[finding.kind];
         result.images.push_back(
             {path, caption_of(diagnosis_, *image->second), thumbnails_.of(*image->second)});
       } else if (result.more_paths.size() < kPathsOfFinding) {
-        result.more_paths.push_back(path);
+        result.more_paths.push_back(shown_path(finding, i));
       } else {
         ++result.omitted;
       }
@@ -161,8 +173,9 @@ class PageMaker {
 
   [[nodiscard]] static std::string line_of(const Finding& finding) {
     const std::size_t named = std::min(finding.paths.size(), kPathsOfFinding);
-    const auto end = finding.paths.begin() + static_cast<std::ptrdiff_t>(named);
-    std::string line = fmt::format("{}", fmt::join(finding.paths.begin(), end, ", "));
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < named; ++i) paths.push_back(shown_path(finding, i));
+    std::string line = fmt::format("{}", fmt::join(paths, ", "));
     if (named < finding.paths.size()) {
       line += fmt::format(" and {} more", finding.paths.size() - named);
     }
@@ -171,7 +184,7 @@ class PageMaker {
 
   const Diagnosis& diagnosis_;
   Thumbnails thumbnails_;
-  std::unordered_map<std::string_view, const ExaminedImage*> images_;
+  std::map<Key, const ExaminedImage*> images_;
   std::map<FindingKind, std::size_t> shown_;  // number of images of each kind
 };
 
@@ -209,6 +222,12 @@ PageSeverity page_severity(Severity severity) {
 
 }  // namespace
 
+std::string shown_path(const Finding& finding, std::size_t place) {
+  const std::uint32_t line = finding.lines.empty() ? 0 : finding.lines[place];
+  if (line == 0) return finding.paths[place];
+  return fmt::format("{} (line {})", finding.paths[place], line);
+}
+
 std::string doctor_json(const Diagnosis& diagnosis) {
   Json json = {{"folder", diagnosis.folder.string()},
                {"images", diagnosis.images.size()},
@@ -227,12 +246,13 @@ std::string doctor_json(const Diagnosis& diagnosis) {
     count = count.is_null() ? 1 : count.get<int>() + 1;
     json["findings"].push_back(finding_json(finding));
   }
+  if (!diagnosis.table.empty()) json["table"] = diagnosis.table.string();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 DoctorPage make_doctor_page(const Diagnosis& diagnosis, const DecodeLimits& limits,
                             const std::string& all_findings) {
-  DoctorPage page{.folder = diagnosis.folder.string(),
+  DoctorPage page{.folder = (diagnosis.table.empty() ? diagnosis.folder : diagnosis.table).string(),
                   .images = diagnosis.images.size(),
                   .part_names = {},
                   .part_images = {},

@@ -19,6 +19,9 @@ namespace stoker {
 [[nodiscard]] DoctorPage make_doctor_page(const Diagnosis& diagnosis, const DecodeLimits& limits,
                                           const std::string& all_findings);
 
+// A path of the finding, with its line where a table names it: "a.png (line 3)".
+[[nodiscard]] std::string shown_path(const Finding& finding, std::size_t place);
+
 struct CleanList {
   std::string text;           // a line for each image: path, and with classes a tab and the class
   std::size_t images = 0;     // lines

@@ -62,8 +62,8 @@ void say_outcome(const SweepRun& run, std::size_t count, const std::vector<RunOu
   double seconds = 0;
   for (const RunOutcome& one : outcomes) seconds += one.seconds;
   fmt::print("{} of {}: best val top-1 {}, last {}{}{}\n", run.name, count,
-             percent_text(outcome.best_top1), percent_text(outcome.last_top1),
-             std::isfinite(outcome.test_top1) ? ", test " + percent_text(outcome.test_top1) : "",
+             percent_text(outcome.best_score), percent_text(outcome.last_score),
+             std::isfinite(outcome.test_score) ? ", test " + percent_text(outcome.test_score) : "",
              time_left_text(seconds, outcomes.size(), count));
   std::fflush(stdout);
 }
@@ -88,9 +88,9 @@ std::string spread_text(const Json& spread) {
 
 void summarise(const fs::path& folder, const std::vector<RunOutcome>& outcomes) {
   const Json json = {{"folds", outcomes.size()},
-                     {"best_val_top1", spread_json(outcomes, &RunOutcome::best_top1)},
-                     {"last_val_top1", spread_json(outcomes, &RunOutcome::last_top1)},
-                     {"test_top1", spread_json(outcomes, &RunOutcome::test_top1)}};
+                     {"best_val_top1", spread_json(outcomes, &RunOutcome::best_score)},
+                     {"last_val_top1", spread_json(outcomes, &RunOutcome::last_score)},
+                     {"test_top1", spread_json(outcomes, &RunOutcome::test_score)}};
   write_whole_file(folder / kSummary, json_text(json) + "\n", "summary of the folds");
   for (const char* name : {"best_val_top1", "last_val_top1", "test_top1"}) {
     if (!json[name].is_null()) fmt::print("{:13}  {}\n", name, spread_text(json[name]));

@@ -54,7 +54,7 @@ constexpr std::array kSpellings = {
 };
 
 constexpr std::array kAdvice = {
-    Pair{"bce-loss", "there is no binary cross entropy; --loss takes cross-entropy and mse"},
+    Pair{"bce-loss", "--loss bce, for tables with several classes per image (--labels)"},
     Pair{"cache", "shards are cached with --cache-dir; decoded images are not"},
     Pair{"channels-last", "the memory layout is chosen by the network; remove the flag"},
     Pair{"color-jitter", "colour_jitter in --aa (`stoker ops` lists all operations)"},
@@ -78,7 +78,7 @@ constexpr std::array kAdvice = {
     Pair{"hsv-h", "hue in --aa (`stoker ops` lists all operations)"},
     Pair{"hsv-s", "saturation in --aa (`stoker ops` lists all operations)"},
     Pair{"hsv-v", "brightness in --aa (`stoker ops` lists all operations)"},
-    Pair{"in-chans", "the number of channels follows from the data; remove the flag"},
+    Pair{"in-chans", "--channels N; a network's number of channels follows from the data"},
     Pair{"input-size", "--img-size N; the number of channels follows from the data"},
     Pair{"interpolation", "images are resized with antialiasing, bilinear; remove the flag"},
     Pair{"log-interval", "the progress bar and log.jsonl have every step; remove the flag"},

@@ -10,8 +10,10 @@
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
+#include "stoker/run/run_input.h"
 #include "stoker/run/weights_path.h"
 
 namespace stoker {
@@ -32,9 +34,27 @@ ModelData open_data_of(const ModelFlags& flags, const std::string& weights, cons
       card, {.data = flags.data,
              .weights = weights,
              .split = flags.split.empty() ? std::nullopt : std::optional(parse_split(flags.split)),
-             .options = {.images = {.limits = flags.limits}, .shards = flags.shards}});
+             .options = {.images = flags.images,
+                         .shards = flags.shards,
+                         .table = with_run_columns(flags.table, weights),
+                         .needs_labels = flags.needs_labels}});
   if (!opened.note.empty()) fmt::print(stderr, "{}\n", opened.note);
   return opened;
+}
+
+// Data that says what the model predicts must say it of the same classes or targets.
+void check_outputs(const ModelCard& card, const Source& source, bool needs_labels,
+                   const std::string& weights) {
+  const Task task = task_of(source);
+  if (task != card.task && needs_labels) {
+    throw Error({.what = "the data does not fit the model's task",
+                 .path = weights,
+                 .expected = fmt::format("data for {}", name_of(card.task)),
+                 .found = fmt::format("data for {}", name_of(task)),
+                 .hint = "Name a table and its columns: --labels A,B,C or --target COLUMN."});
+  }
+  if (task != card.task || (!needs_labels && output_names(source).empty())) return;
+  check_class_names(card.class_names, output_names(source), weights, task);
 }
 
 }  // namespace
@@ -63,8 +83,9 @@ void ModelFlags::add_to(const Command& command) {
   command.add_option(
       "--tta-aa", view_policy,
       "what makes the other versions; where it gives no size, after the usual framing");
-  add_settings(command, settings_of(limits));
+  add_settings(command, file_settings_of(images));
   add_settings(command, settings_of(shards));
+  add_settings(command, settings_of(table));
   command.add_flag("--isolate", evaluate.isolate,
                    "decode in locked-down processes, for files that are not trusted");
   command
@@ -105,9 +126,7 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
                       .device = std::move(ready.device)};
   const ModelCard& card = opened.loaded.card;
   opened.options.policy = std::move(data.policy);
-  if (flags.needs_labels || !opened.source->class_names().empty()) {
-    check_class_names(card.class_names, opened.source->class_names(), weights);
-  }
+  check_outputs(card, *opened.source, flags.needs_labels, weights);
   add_views(opened.options, flags);
   if (flags.on_error == "stop") opened.options.on_error = OnError::kStop;
   return opened;

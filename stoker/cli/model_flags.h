@@ -10,7 +10,9 @@
 #include "stoker/cli/command.h"
 #include "stoker/cli/published_flags.h"
 #include "stoker/data/shards/shard_options.h"
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/data/sources/table_columns.h"
 #include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"
 
@@ -22,8 +24,9 @@ struct ModelFlags {
   std::string split;        // empty: test, else val, else all
   std::uint32_t views = 1;  // test-time augmentation
   std::string view_policy = "hflip(1)";
-  DecodeLimits limits;
+  FolderOptions images;
   ShardOptions shards;
+  TableColumns table;  // those that are not given are the run's
   ComputeSettings compute;
   EvaluateOptions evaluate = {.batch_size = 0};
   std::string on_error = "report";

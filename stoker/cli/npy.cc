@@ -3,6 +3,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/atomic_file.h"
 
@@ -10,11 +11,9 @@ namespace stoker {
 namespace {
 
 std::string header_text(const Batch& batch) {
-  const auto [height, width, channels] = batch.image_shape();
   const bool floats = batch.pixel_type() == PixelType::kF32;
   const std::string shape =
-      floats ? fmt::format("({}, {}, {}, {})", batch.size(), channels, height, width)
-             : fmt::format("({}, {}, {}, {})", batch.size(), height, width, channels);
+      fmt::format("({}, {})", batch.size(), fmt::join(batch.layout().field("image").shape, ", "));
   return fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                      floats ? "<f4" : "|u1", shape);
 }

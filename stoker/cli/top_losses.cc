@@ -29,7 +29,8 @@ Image looked_at(const ModelAndData& opened, const Image& image, std::size_t pred
       model.class_activation(pixels.to(model.device()), classes.to(model.device()))
           .to(at::kCPU)
           .contiguous();
-  return heat_overlay(image.view(),
+  const Image shown = narrowed(image.view());
+  return heat_overlay(shown.view(),
                       {heat.const_data_ptr<float>(), static_cast<std::size_t>(heat.numel())},
                       static_cast<int>(heat.size(1)), static_cast<int>(heat.size(2)));
 }
@@ -70,7 +71,7 @@ void TopLosses::write(const std::filesystem::path& path, const ModelAndData& ope
     auto sample = opened.source->read_framed(
         entry.index, {.framing = opened.options.policy.framing(), .key = {}}, buffer);
     Image image(sample.value().image);
-    cells.push_back({.image = image,
+    cells.push_back({.image = narrowed(image.view()),
                      .label = names[entry.label],
                      .prediction = GridPrediction{.name = names[entry.predicted],
                                                   .probability = entry.probability,

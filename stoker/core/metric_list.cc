@@ -15,9 +15,9 @@ namespace {
 
 using enum NumberStyle;
 
-// A new metric goes to the end and needs no places: it then appears in every output, behind what is
-// there.
-constexpr auto kMetrics = std::to_array<Metric>({
+// A new metric goes to the end of its task's list and needs no places: it then appears in every
+// output, behind what is there.
+constexpr auto kClassifyMetrics = std::to_array<Metric>({
     {.name = metric_name::kLoss,
      .label = "loss",
      .value = [](const MetricsResult& r) { return r.loss; },
@@ -52,14 +52,79 @@ constexpr auto kMetrics = std::to_array<Metric>({
      .places = {.results = 0, .tags = 0, .test = 0, .test_tags = 0, .eval = 3, .text = 0}},
 });
 
+constexpr auto kMultilabelMetrics = std::to_array<Metric>({
+    {.name = metric_name::kLoss,
+     .label = "loss",
+     .value = [](const MetricsResult& r) { return r.loss; },
+     .places = {.results = 6, .tags = 2, .test = 2, .test_tags = 2, .eval_head = 2, .eval = 0},
+     .in_summary = true},
+    {.name = metric_name::kMap,
+     .label = "mAP",
+     .style = kPercent,
+     .value = [](const MetricsResult& r) { return r.mean_average_precision; },
+     .places = {.results = 7, .tags = 3, .test = 1, .test_tags = 1, .eval_head = 1, .eval = 0},
+     .in_summary = true},
+    {.name = metric_name::kMicroF1,
+     .label = "micro F1",
+     .value = [](const MetricsResult& r) { return r.micro_f1; },
+     .places = {.results = 8, .tags = 4, .test = 3, .test_tags = 3, .eval = 1},
+     .in_summary = true},
+    {.name = "macro_f1",
+     .label = "macro F1",
+     .value = [](const MetricsResult& r) { return r.macro_f1; },
+     .places = {.results = 9, .tags = 5, .test = 4, .test_tags = 4, .eval = 2}},
+    {.name = "exact_match",
+     .label = "exact",
+     .style = kPercent,
+     .value = [](const MetricsResult& r) { return r.exact_match; },
+     .places = {.results = 10, .tags = 6, .test = 5, .test_tags = 0, .eval = 3}},
+    {.name = "macro_precision",
+     .label = "precision",
+     .value = [](const MetricsResult& r) { return r.macro_precision; },
+     .places = {.results = 0, .tags = 0, .test = 0, .test_tags = 0, .eval = 4, .text = 0}},
+    {.name = "macro_recall",
+     .label = "recall",
+     .value = [](const MetricsResult& r) { return r.macro_recall; },
+     .places = {.results = 0, .tags = 0, .test = 0, .test_tags = 0, .eval = 5, .text = 0}},
+});
+
+constexpr auto kRegressMetrics = std::to_array<Metric>({
+    {.name = metric_name::kLoss,
+     .label = "loss",
+     .value = [](const MetricsResult& r) { return r.loss; },
+     .places = {.results = 6, .tags = 2, .test = 4, .test_tags = 4, .eval_head = 4, .eval = 0},
+     .in_summary = true},
+    {.name = metric_name::kR2,
+     .label = "R²",
+     .value = [](const MetricsResult& r) { return r.r2; },
+     .places = {.results = 7, .tags = 3, .test = 1, .test_tags = 1, .eval_head = 1, .eval = 0},
+     .in_summary = true},
+    {.name = metric_name::kMae,
+     .label = "MAE",
+     .value = [](const MetricsResult& r) { return r.mae; },
+     .places = {.results = 8, .tags = 4, .test = 2, .test_tags = 2, .eval_head = 2, .eval = 0},
+     .in_summary = true},
+    {.name = metric_name::kRmse,
+     .label = "RMSE",
+     .value = [](const MetricsResult& r) { return r.rmse; },
+     .places = {.results = 9, .tags = 5, .test = 3, .test_tags = 3, .eval_head = 3, .eval = 0},
+     .in_summary = true},
+});
+
+constexpr std::array kTasks = {Task::kClassify, Task::kMultilabel, Task::kRegress};
+
 constexpr int kShortest = -1;  // as many digits as say which double it is
 
 constexpr std::string_view kK = "{k}";
 constexpr int kMetricDigits = 6;         // in results.csv
 constexpr std::size_t kLabelWidth = 11;  // in the text of `stoker eval`, with the gap behind it
-static_assert(std::ranges::all_of(kMetrics, [](const Metric& metric) {
-  return std::string_view(metric.label).size() < kLabelWidth;
-}));
+constexpr bool labels_fit(std::span<const Metric> metrics) {
+  return std::ranges::all_of(metrics, [](const Metric& metric) {
+    return std::string_view(metric.label).size() < kLabelWidth;
+  });
+}
+static_assert(labels_fit(kClassifyMetrics) && labels_fit(kMultilabelMetrics) &&
+              labels_fit(kRegressMetrics));
 
 std::string with_k(std::string_view text, std::string_view k) {
   std::string out(text);
@@ -86,6 +151,12 @@ struct EpochColumn {
   int results = 0, tags = 0;
   bool in_summary = false;
 };
+
+// In letters: those of "R²" are two, of three bytes.
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](unsigned char c) { return (c & 0xC0) != 0x80; }));
+}
 
 std::vector<EpochColumn> columns_besides_metrics() {
   return {
@@ -150,28 +221,34 @@ std::vector<EpochColumn> columns_besides_metrics() {
   };
 }
 
-const std::vector<EpochColumn>& epoch_columns() {
-  static const std::vector<EpochColumn> all = [] {
-    std::vector<EpochColumn> list = columns_besides_metrics();
-    for (const Metric& one : kMetrics) {
-      list.push_back({.name = fmt::format("val_{}", one.name),
-                      .tag = with_k(one.name, "k") + "/val",
-                      .digits = kMetricDigits,
-                      .style = one.style,
-                      .value = [&one](const EpochNumbers& e) { return one.value(e.validation); },
-                      .results = one.places.results,
-                      .tags = one.places.tags,
-                      .in_summary = one.in_summary});
-    }
-    return list;
-  }();
-  return all;
+std::vector<EpochColumn> columns_of(Task task) {
+  std::vector<EpochColumn> list = columns_besides_metrics();
+  if (task != Task::kClassify) {
+    std::erase_if(list, [](const EpochColumn& one) { return one.name == column_name::kTrainTop1; });
+  }
+  for (const Metric& one : metric_list(task)) {
+    list.push_back({.name = fmt::format("val_{}", one.name),
+                    .tag = with_k(one.name, "k") + "/val",
+                    .digits = kMetricDigits,
+                    .style = one.style,
+                    .value = [&one](const EpochNumbers& e) { return one.value(e.validation); },
+                    .results = one.places.results,
+                    .tags = one.places.tags,
+                    .in_summary = one.in_summary});
+  }
+  return list;
+}
+
+const std::vector<EpochColumn>& epoch_columns(Task task) {
+  static const std::array all = {columns_of(Task::kClassify), columns_of(Task::kMultilabel),
+                                 columns_of(Task::kRegress)};
+  return all.at(static_cast<std::size_t>(task));
 }
 
 // Those that have a place, in their order.
 template <typename List, typename Place>
 auto in_order(const List& list, Place place) {
-  std::vector<const typename List::value_type*> found;
+  std::vector<const std::remove_cv_t<typename List::value_type>*> found;
   for (const auto& one : list) {
     if (place(one) != 0) found.push_back(&one);
   }
@@ -179,12 +256,12 @@ auto in_order(const List& list, Place place) {
   return found;
 }
 
-auto metrics_in(MetricOutput output) {
-  return in_order(kMetrics, [&](const Metric& one) { return one.places.*output; });
+auto metrics_in(Task task, MetricOutput output) {
+  return in_order(metric_list(task), [&](const Metric& one) { return one.places.*output; });
 }
 
-auto columns_in(int EpochColumn::*output) {
-  return in_order(epoch_columns(), [&](const EpochColumn& one) { return one.*output; });
+auto columns_in(Task task, int EpochColumn::*output) {
+  return in_order(epoch_columns(task), [&](const EpochColumn& one) { return one.*output; });
 }
 
 // "val_top5" is the column of "val_top{k}".
@@ -200,11 +277,30 @@ bool is_column(std::string_view name, std::string_view pattern) {
 
 }  // namespace
 
-std::span<const Metric> metric_list() { return kMetrics; }
+std::span<const Metric> metric_list(Task task) {
+  switch (task) {
+    case Task::kClassify:
+      return kClassifyMetrics;
+    case Task::kMultilabel:
+      return kMultilabelMetrics;
+    case Task::kRegress:
+      return kRegressMetrics;
+  }
+  return {};
+}
 
-std::string results_header(std::int64_t top_k) {
+const Metric& score_metric(Task task) {
+  const char* name = task == Task::kClassify     ? metric_name::kTop1
+                     : task == Task::kMultilabel ? metric_name::kMap
+                                                 : metric_name::kR2;
+  return *std::ranges::find(metric_list(task), std::string_view(name), &Metric::name);
+}
+
+std::string score_column(Task task) { return fmt::format("val_{}", score_metric(task).name); }
+
+std::string results_header(std::int64_t top_k, Task task) {
   std::vector<std::string> names;
-  for (const EpochColumn* one : columns_in(&EpochColumn::results)) {
+  for (const EpochColumn* one : columns_in(task, &EpochColumn::results)) {
     names.push_back(with_k(one->name, std::to_string(top_k)));
   }
   return fmt::format("{}", fmt::join(names, ","));
@@ -212,7 +308,7 @@ std::string results_header(std::int64_t top_k) {
 
 std::string results_row(const EpochNumbers& epoch) {
   std::vector<std::string> fields;
-  for (const EpochColumn* one : columns_in(&EpochColumn::results)) {
+  for (const EpochColumn* one : columns_in(epoch.validation.task, &EpochColumn::results)) {
     fields.push_back(field(one->value(epoch), one->digits));
   }
   return fmt::format("{}", fmt::join(fields, ","));
@@ -220,7 +316,7 @@ std::string results_row(const EpochNumbers& epoch) {
 
 NamedNumbers epoch_tags(const EpochNumbers& epoch) {
   NamedNumbers numbers;
-  for (const EpochColumn* one : columns_in(&EpochColumn::tags)) {
+  for (const EpochColumn* one : columns_in(epoch.validation.task, &EpochColumn::tags)) {
     numbers.emplace_back(one->tag, one->value(epoch));
   }
   return numbers;
@@ -228,7 +324,7 @@ NamedNumbers epoch_tags(const EpochNumbers& epoch) {
 
 NamedNumbers test_tags(const MetricsResult& result) {
   NamedNumbers numbers;
-  for (const Metric* one : metrics_in(&MetricPlaces::test_tags)) {
+  for (const Metric* one : metrics_in(result.task, &MetricPlaces::test_tags)) {
     numbers.emplace_back(with_k(one->name, "k") + "/test", one->value(result));
   }
   return numbers;
@@ -236,23 +332,26 @@ NamedNumbers test_tags(const MetricsResult& result) {
 
 NamedNumbers metric_values(const MetricsResult& result, std::int64_t top_k, MetricOutput output) {
   NamedNumbers numbers;
-  for (const Metric* one : metrics_in(output)) {
+  for (const Metric* one : metrics_in(result.task, output)) {
     numbers.emplace_back(with_k(one->name, std::to_string(top_k)), one->value(result));
   }
   return numbers;
 }
 
 std::string labelled(std::string_view name, double value) {
-  const auto found = std::ranges::find(kMetrics, name, &Metric::name);
-  STOKER_INVARIANT(found != kMetrics.end(), "name={}", name);
-  return fmt::format("{} {}", found->label, styled(*found, value));
+  for (const Task task : kTasks) {
+    for (const Metric& one : metric_list(task)) {
+      if (one.name == name) return fmt::format("{} {}", one.label, styled(one, value));
+    }
+  }
+  STOKER_INVARIANT(false, "name={}", name);
 }
 
 std::string metric_lines(const MetricsResult& result, std::int64_t top_k) {
   std::string lines;
-  for (const Metric* one : metrics_in(&MetricPlaces::text)) {
+  for (const Metric* one : metrics_in(result.task, &MetricPlaces::text)) {
     // The gap of "top-10" is that of "top-5", so that lines stay as they were before this list.
-    const std::size_t width = with_k(one->label, "k").size();
+    const std::size_t width = letters(with_k(one->label, "k"));
     lines += fmt::format("{}{:{}}{}\n", with_k(one->label, std::to_string(top_k)), "",
                          kLabelWidth - width, styled(*one, one->value(result)));
   }
@@ -260,8 +359,10 @@ std::string metric_lines(const MetricsResult& result, std::int64_t top_k) {
 }
 
 ColumnFormat column_format(std::string_view name) {
-  for (const EpochColumn* one : columns_in(&EpochColumn::results)) {
-    if (is_column(name, one->name)) return {.style = one->style, .in_summary = one->in_summary};
+  for (const Task task : kTasks) {
+    for (const EpochColumn* one : columns_in(task, &EpochColumn::results)) {
+      if (is_column(name, one->name)) return {.style = one->style, .in_summary = one->in_summary};
+    }
   }
   return {};
 }

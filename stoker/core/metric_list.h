@@ -1,8 +1,8 @@
-// The list of metrics: every number of an evaluation and of an epoch once, with its name, value and
-// format. results.csv, TensorBoard's scalars, log.jsonl, the test in run.json, `stoker eval` and
-// reports are made from it; CONTRIBUTING.md says how to add a metric. It is in `core` because
-// reports read what training wrote and must not depend on it. Constants and plain functions: safe
-// from any thread.
+// The list of metrics: every number of an evaluation and of an epoch once for each task that has
+// it, with its name, value and format. results.csv, TensorBoard's scalars, log.jsonl, the test in
+// run.json, `stoker eval` and reports are made from it; CONTRIBUTING.md says how to add a metric.
+// It is in `core` because reports read what training wrote and must not depend on it. Constants and
+// plain functions: safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,21 @@ struct Metric {
   MetricPlaces places = {};
   bool in_summary = false;  // in the short table of a Markdown report
 };
-[[nodiscard]] std::span<const Metric> metric_list();
+// A name that several tasks have means the same number and looks the same in all of them.
+[[nodiscard]] std::span<const Metric> metric_list(Task task = Task::kClassify);
+// That of MetricsResult::score(), and its column of results.csv: top-1, mAP or R².
+[[nodiscard]] const Metric& score_metric(Task task);
+[[nodiscard]] std::string score_column(Task task);
 
 // Names of metrics and columns that code asks for. The list uses the same constants.
 namespace metric_name {
 inline constexpr const char* kLoss = "loss";
 inline constexpr const char* kTop1 = "top1";
+inline constexpr const char* kMap = "map";
+inline constexpr const char* kMicroF1 = "micro_f1";
+inline constexpr const char* kR2 = "r2";
+inline constexpr const char* kMae = "mae";
+inline constexpr const char* kRmse = "rmse";
 }  // namespace metric_name
 namespace column_name {
 inline constexpr const char* kEpoch = "epoch";
@@ -62,8 +71,9 @@ inline constexpr const char* kSamplesPerSecond = "samples_per_second";
 inline constexpr const char* kWaitShare = "wait_share";
 }  // namespace column_name
 
-// results.csv, without ends of lines.
-[[nodiscard]] std::string results_header(std::int64_t top_k);
+// results.csv, without ends of lines. Only kClassify has train_top1 and a k. Functions that take a
+// result give the metrics of its task.
+[[nodiscard]] std::string results_header(std::int64_t top_k, Task task = Task::kClassify);
 [[nodiscard]] std::string results_row(const EpochNumbers& epoch);
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
@@ -75,7 +85,7 @@ using NamedNumbers = std::vector<std::pair<std::string, double>>;
 [[nodiscard]] NamedNumbers metric_values(const MetricsResult& result, std::int64_t top_k,
                                          MetricOutput output);
 
-// "top-1 97.85 %": a metric of the list, by its name, with this value.
+// "top-1 97.85 %": a metric of any task, by its name, with this value.
 [[nodiscard]] std::string labelled(std::string_view name, double value);
 // "top-1      97.85 %\n" for each metric of MetricPlaces::text.
 [[nodiscard]] std::string metric_lines(const MetricsResult& result, std::int64_t top_k);

@@ -1,6 +1,7 @@
 #include "stoker/core/metric_list.h"
 
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 
@@ -44,12 +45,27 @@ std::string json(const NamedNumbers& numbers) {
   return text;
 }
 
-TEST(MetricList, NamesAndLabelsAreUnique) {
-  std::set<std::string> names, labels;
-  for (const Metric& one : metric_list()) {
-    EXPECT_TRUE(names.insert(one.name).second) << one.name;
-    EXPECT_TRUE(labels.insert(one.label).second) << one.label;
-    EXPECT_NE(one.value, nullptr) << one.name;
+constexpr Task kAllTasks[] = {Task::kClassify, Task::kMultilabel, Task::kRegress};
+
+TEST(MetricList, NamesAndLabelsAreUniqueInATask) {
+  for (const Task task : kAllTasks) {
+    std::set<std::string> names, labels;
+    for (const Metric& one : metric_list(task)) {
+      EXPECT_TRUE(names.insert(one.name).second) << one.name;
+      EXPECT_TRUE(labels.insert(one.label).second) << one.label;
+      EXPECT_NE(one.value, nullptr) << one.name;
+    }
+  }
+}
+
+// So that column_format() and labelled() need no task.
+TEST(MetricList, AMetricLooksTheSameInAllItsTasks) {
+  std::map<std::string, std::string> looks;
+  for (const Task task : kAllTasks) {
+    for (const Metric& one : metric_list(task)) {
+      const std::string look = fmt::format("{} {}", one.label, static_cast<int>(one.style));
+      EXPECT_EQ(looks.try_emplace(one.name, look).first->second, look) << one.name;
+    }
   }
 }
 
@@ -155,6 +171,108 @@ TEST(MetricList, EveryColumnThatCodeAsksForIsWritten) {
         column_name::kTrainTop1, column_name::kValLoss, column_name::kValTop1,
         column_name::kSeconds, column_name::kSamplesPerSecond, column_name::kWaitShare}) {
     EXPECT_THAT(header, HasSubstr("," + std::string(name) + ",")) << name;
+  }
+}
+
+// Likewise with no two numbers the same.
+const EpochNumbers kMultilabelEpoch = {.epoch = 4,
+                                       .step = 2'345,
+                                       .rate = 0.00625,
+                                       .train_loss = 0.25,
+                                       .validation = {.task = Task::kMultilabel,
+                                                      .samples = 60'000,
+                                                      .loss = 0.0712345678,
+                                                      .macro_precision = 0.975,
+                                                      .macro_recall = 0.9625,
+                                                      .macro_f1 = 0.96875,
+                                                      .mean_average_precision = 0.8765432,
+                                                      .micro_f1 = 0.90625,
+                                                      .exact_match = 0.78125},
+                                       .seconds = 12.34567,
+                                       .samples_per_second = 4861.5,
+                                       .wait_share = 0.01234,
+                                       .validation_seconds = 1.5};
+
+TEST(MetricList, SeveralLabelsHaveTheirOwnOutputs) {
+  const MetricsResult& result = kMultilabelEpoch.validation;
+  EXPECT_EQ(results_header(5, Task::kMultilabel),
+            "epoch,step,lr,train_loss,val_loss,val_map,val_micro_f1,val_macro_f1,val_exact_match,"
+            "seconds,val_seconds,samples_per_second,wait_share,val_samples");
+  EXPECT_EQ(results_row(kMultilabelEpoch),
+            "5,2345,0.00625,0.250000,0.071235,0.876543,0.906250,0.968750,0.781250,"
+            "12.346,1.500,4862,0.0123,60000");
+  EXPECT_EQ(json(epoch_tags(kMultilabelEpoch)),
+            "\"loss/train\":0.25,\"loss/val\":0.0712345678,\"map/val\":0.8765432,"
+            "\"micro_f1/val\":0.90625,\"macro_f1/val\":0.96875,\"exact_match/val\":0.78125,"
+            "\"lr\":0.00625,\"speed/samples_per_second\":4861.5,\"speed/wait_share\":0.01234,"
+            "\"speed/epoch_seconds\":12.34567,");
+  EXPECT_EQ(json(test_tags(result)),
+            "\"map/test\":0.8765432,\"loss/test\":0.0712345678,\"micro_f1/test\":0.90625,"
+            "\"macro_f1/test\":0.96875,");
+  EXPECT_EQ(json(metric_values(result, 5, &MetricPlaces::test)),
+            "\"map\":0.8765432,\"loss\":0.0712345678,\"micro_f1\":0.90625,\"macro_f1\":0.96875,"
+            "\"exact_match\":0.78125,");
+  EXPECT_EQ(json(metric_values(result, 5, &MetricPlaces::eval_head)),
+            "\"map\":0.8765432,\"loss\":0.0712345678,");
+  EXPECT_EQ(json(metric_values(result, 5, &MetricPlaces::eval)),
+            "\"micro_f1\":0.90625,\"macro_f1\":0.96875,\"exact_match\":0.78125,"
+            "\"macro_precision\":0.975,\"macro_recall\":0.9625,");
+  EXPECT_EQ(metric_lines(result, 5),
+            "loss       0.0712\n"
+            "mAP        87.65 %\n"
+            "micro F1   0.9062\n"
+            "macro F1   0.9688\n"
+            "exact      78.12 %\n");
+  EXPECT_EQ(labelled(metric_name::kMap, 0.97854), "mAP 97.85 %");
+}
+
+TEST(MetricList, RegressionHasItsOwnOutputs) {
+  EpochNumbers epoch = kMultilabelEpoch;
+  epoch.validation = {.task = Task::kRegress,
+                      .samples = 60'000,
+                      .loss = 0.0712345678,
+                      .mae = 3.25,
+                      .rmse = 4.125,
+                      .r2 = 0.98765432};
+  EXPECT_EQ(results_header(5, Task::kRegress),
+            "epoch,step,lr,train_loss,val_loss,val_r2,val_mae,val_rmse,"
+            "seconds,val_seconds,samples_per_second,wait_share,val_samples");
+  EXPECT_EQ(results_row(epoch),
+            "5,2345,0.00625,0.250000,0.071235,0.987654,3.250000,4.125000,"
+            "12.346,1.500,4862,0.0123,60000");
+  EXPECT_EQ(json(epoch_tags(epoch)),
+            "\"loss/train\":0.25,\"loss/val\":0.0712345678,\"r2/val\":0.98765432,"
+            "\"mae/val\":3.25,\"rmse/val\":4.125,\"lr\":0.00625,"
+            "\"speed/samples_per_second\":4861.5,\"speed/wait_share\":0.01234,"
+            "\"speed/epoch_seconds\":12.34567,");
+  const char* values = "\"r2\":0.98765432,\"mae\":3.25,\"rmse\":4.125,\"loss\":0.0712345678,";
+  EXPECT_EQ(json(metric_values(epoch.validation, 5, &MetricPlaces::test)), values);
+  EXPECT_EQ(json(metric_values(epoch.validation, 5, &MetricPlaces::eval_head)), values);
+  EXPECT_EQ(json(metric_values(epoch.validation, 5, &MetricPlaces::eval)), "");
+  EXPECT_EQ(metric_lines(epoch.validation, 5),
+            "loss       0.0712\n"
+            "R²         0.9877\n"
+            "MAE        3.2500\n"
+            "RMSE       4.1250\n");
+}
+
+TEST(MetricList, TheBestEpochIsChosenByTheTasksScore) {
+  EXPECT_EQ(kResult.score(), kResult.top1);
+  EXPECT_EQ(kMultilabelEpoch.validation.score(), 0.8765432);
+  EXPECT_EQ((MetricsResult{.task = Task::kRegress, .r2 = -3}).score(), -3);
+  EXPECT_EQ((MetricsResult{.task = Task::kRegress}).score(),
+            -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(score_column(Task::kClassify), column_name::kValTop1);
+  EXPECT_EQ(score_column(Task::kMultilabel), "val_map");
+  EXPECT_EQ(score_column(Task::kRegress), "val_r2");
+  EXPECT_EQ(score_metric(Task::kRegress).value({.r2 = 0.5}), 0.5);
+}
+
+TEST(MetricList, ReportsKnowTheColumnsOfEveryTask) {
+  EXPECT_EQ(column_format("val_map").style, NumberStyle::kPercent);
+  EXPECT_EQ(column_format("val_r2").style, NumberStyle::kNumber);
+  for (const char* name : {"val_map", "val_micro_f1", "val_r2", "val_mae", "val_rmse"}) {
+    EXPECT_TRUE(column_format(name).in_summary) << name;
   }
 }
 

@@ -19,6 +19,13 @@ struct SampleKey {
   std::uint64_t sample = 0;  ///< index in the source; 48 bits count, 2.8e14 samples
 };
 
+/// Of a view of the sample (several augmented versions of it in one epoch). The first one's is the
+/// sample's own.
+[[nodiscard]] constexpr SampleKey view_key(SampleKey sample, std::uint32_t view) noexcept {
+  sample.seed += view * 0x9E37'79B9'7F4A'7C15U;  // Philox gives unrelated streams for other keys
+  return sample;
+}
+
 /// Operation numbers: 0 … kMaxOperations - 1 are the places in a policy, from which an operation
 /// draws its arguments; with kPerValueStream added, its second stream, for what every value of an
 /// image gets for itself. The rest are our own.

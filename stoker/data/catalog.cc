@@ -253,7 +253,7 @@ std::shared_ptr<const Source> open_path(const std::string& text, Split split,
   const fs::path path(text);
   check_is_there(text);
   if (!holds_idx(path)) {
-    return detail::open_images(path, split, options.images,
+    return detail::open_images(path, split, options,
                                listing_cache_folder(options.places.environment));
   }
   const auto needed = names_of({split});
@@ -298,7 +298,8 @@ DataParts find_data_parts(const std::string& name_or_path, const DataOptions& op
   if (find_known(name_or_path) != nullptr) return kKnownParts;
   if (detail::names_shards(name_or_path)) return detail::shard_parts(name_or_path, options);
   check_is_there(name_or_path);
-  return holds_idx(name_or_path) ? idx_parts(name_or_path) : detail::image_parts(name_or_path);
+  return holds_idx(name_or_path) ? idx_parts(name_or_path)
+                                 : detail::image_parts(name_or_path, options.table);
 }
 
 Split evaluation_split(const DataParts& parts) noexcept {

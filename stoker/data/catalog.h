@@ -8,8 +8,8 @@
 /// taken where both are there; t10k is the test part, val may be missing), and optionally
 /// classes.txt: one class name per line. A folder without any of those is one of images: with a
 /// folder for each class, with train/, val/ and test/ in it, or with the lists train.txt, val.txt
-/// and test.txt. A list of images (image_list.h) and a single image are data too, and so are
-/// shards (detail/open_shards.h), on this machine or behind a URL.
+/// and test.txt. A table (image_table.h) or list (image_list.h) of images and a single image are
+/// data too, and so are shards (detail/open_shards.h), on this machine or behind a URL.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +21,7 @@
 #include "stoker/data/shards/shard_options.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source.h"
+#include "stoker/data/sources/table_columns.h"
 #include "stoker/export.h"
 
 namespace stoker {
@@ -36,7 +37,7 @@ enum class Split : std::uint8_t { kTrain, kValidation, kTest };
 [[nodiscard]] STOKER_API Split parse_split(const std::string& text);
 
 /// The parts that data has beside its training part. Data without parts (a folder of classes, a
-/// list, one image) is all training data.
+/// list, a table without a column of parts, one image) is all training data.
 struct DataParts {
   bool validation = false, test = false;
 
@@ -60,6 +61,13 @@ struct DataOptions {
   DataPlaces places = system_data_places();
   FolderOptions images = {};
   ShardOptions shards = {};
+  TableColumns table = {};
+  /// Whether a table without a column of labels is an Error; else its images have no classes, and
+  /// columns of labels and weights that `table` names need not be there.
+  bool needs_labels = true;
+  /// Classes of a table, and their order, where it has no others: those of the model that is
+  /// evaluated, or of the training data.
+  std::vector<std::string> known_classes = {};
 };
 
 /// The names that open_data knows, for help texts.
@@ -82,8 +90,8 @@ struct DataOptions {
                                                                  Split split,
                                                                  const DataOptions& options = {});
 
-/// Looks at names of files alone; of data behind a URL asks for up to four objects. Throws Error
-/// where the data does not exist.
+/// Looks at names of files alone; reads a table; of data behind a URL asks for up to four objects.
+/// Throws Error where the data does not exist.
 [[nodiscard]] STOKER_API DataParts find_data_parts(const std::string& name_or_path,
                                                    const DataOptions& options = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "stoker/data/detail/each_in_parallel.h"
 #include "stoker/data/detail/identity_lines.h"
 #include "stoker/data/shards/shard_source.h"
+#include "stoker/data/sources/file_sizes.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/idx.h"
 #include "stoker/data/sources/source_view.h"
@@ -42,13 +44,18 @@ const DataPart* earlier_part(std::span<const DataPart> parts, std::size_t place)
   return nullptr;
 }
 
-std::uint64_t content_bytes(const Source& source) {
+std::uint64_t content_bytes(const Source& source, const IdentityOptions& options) {
   if (const auto* idx = dynamic_cast<const IdxSource*>(&source)) {
     return idx->images().header.value_bytes + idx->labels().header.value_bytes;
   }
   std::uint64_t sum = 0;
   if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
-    for (const ListedImage& image : folder->listing().images) sum += image.bytes;
+    const ImageListing& listing = folder->listing();
+    // What is not asked for its size is not read either.
+    if (!listing.table.empty() && listing.images.size() > options.looked_at) {
+      return std::numeric_limits<std::uint64_t>::max() / 2;
+    }
+    for (const std::uint64_t bytes : file_sizes(listing, options.threads)) sum += bytes;
   }
   return sum;
 }
@@ -141,12 +148,24 @@ void look_at(const std::string& path, bool with_content, ImageState& state) {
   state.digest = digest64(*bytes);
 }
 
+// Nothing where samples have no fields.
+std::string numbers_text(const FieldRows& fields, std::size_t row) {
+  if (fields.fields().empty()) return "";
+  const std::uint64_t classes = digest64(std::as_bytes(fields.classes(row)));
+  const std::uint64_t numbers = digest64(std::as_bytes(fields.numbers(row)));
+  return fmt::format("\t{:016x}", classes + 3 * numbers);
+}
+
 void add_images(std::string& text, const ImageListing& listing, const std::string& prefix,
                 bool with_content, const IdentityOptions& options) {
   std::vector<ImageState> states(listing.images.size());
   for (std::size_t i = 0; i < states.size(); ++i) states[i].bytes = listing.images[i].bytes;
-  if (with_content || states.size() <= options.looked_at) {
-    detail::each_in_parallel(states.size(), options.threads, [&](std::size_t i) {
+  const std::size_t distance =
+      with_content ? 1 : (states.size() + options.looked_at - 1) / options.looked_at;
+  if (distance <= 1 || !listing.table.empty()) {
+    const std::size_t count = distance == 0 ? 0 : (states.size() + distance - 1) / distance;
+    detail::each_in_parallel(count, options.threads, [&](std::size_t k) {
+      const std::size_t i = k * distance;
       look_at((listing.root / listing.images[i].path).string(), with_content, states[i]);
     });
   }
@@ -155,8 +174,8 @@ void add_images(std::string& text, const ImageListing& listing, const std::strin
     const std::string digest = !with_content         ? "-"
                                : !states[i].readable ? "!"
                                                      : fmt::format("{:016x}", states[i].digest);
-    text += fmt::format("image\t{}\t{}\t{}\t{}\n", escape_field(prefix + image.path),
-                        states[i].bytes, image.label, digest);
+    text += fmt::format("image\t{}\t{}\t{}\t{}{}\n", escape_field(prefix + image.path),
+                        states[i].bytes, image.label, digest, numbers_text(listing.fields, i));
   }
 }
 
@@ -216,7 +235,8 @@ DataIdentity identity_of(std::span<const DataPart> parts, const IdentityOptions&
 bool content_is_cheap(std::span<const DataPart> parts, const IdentityOptions& options) {
   std::uint64_t sum = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (earlier_part(parts, p) == nullptr) sum += content_bytes(origin_of(*parts[p].source));
+    if (earlier_part(parts, p) == nullptr)
+      sum += content_bytes(origin_of(*parts[p].source), options);
   }
   return sum <= options.content_bytes;
 }
@@ -231,6 +251,11 @@ DataIdentity identity_of(std::span<const DataPart> parts, bool with_content,
     const std::vector<std::string>& names = part.source->class_names();
     for (std::size_t i = 0; i < names.size(); ++i) {
       text += fmt::format("class\t{}\t{}\n", i, escape_field(names[i]));
+    }
+    for (const FieldInfo& field : part.source->fields()) {
+      for (const std::string& value : field.values) {
+        text += fmt::format("field\t{}\t{}\n", escape_field(field.name), escape_field(value));
+      }
     }
     if (const DataPart* same = earlier_part(parts, p)) {
       text += fmt::format("as\t{}\n", escape_field(same->name));

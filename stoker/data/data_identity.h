@@ -5,7 +5,9 @@
 //   stoker-data  1  content          the version; "listing" where contents are not included
 //   part  training
 //   class  3  dog
-//   image  dog/3.png  1000  3  a1b2…  path, bytes, label, digest of the content or "-"
+//   field  target  angle             a number that every sample has, with its field
+//   image  dog/3.png  1000  3  a1b2…  path, bytes, label, digest of the content or "-"; where
+//                                    there are fields, the digest of the sample's numbers
 //   shard  shard-000003.tar  9728  12  a1b2…      name, bytes, samples, digest of the manifest
 //   array  train-images-idx3-ubyte  47040000  60000  a1b2…
 //   sample  name                     of a source that is none of these
@@ -19,7 +21,9 @@
 // default of 256 MB bounds the time.
 // Above, an image that is replaced by one of the same size is not seen. Digests of shards come from
 // their manifest at any size. Sizes of up to 100,000 images are asked for anew; beyond, those of
-// the kept listing count (listing_cache.h), which misses files that are rewritten in place.
+// the kept listing count (listing_cache.h), which misses files that are rewritten in place. A table
+// keeps no sizes: of its images, 100,000 at equal distances are asked for theirs, and those of the
+// others are 0. Its paths, labels and numbers all count; columns that are not used do not.
 //
 // Cost: some 60 bytes an image or shard, while it is made and compared. Never per sample of a
 // shard.
@@ -41,7 +45,7 @@ struct DataPart {
 
 struct IdentityOptions {
   std::uint64_t content_bytes = std::uint64_t{256} << 20;
-  std::uint64_t looked_at = 100'000;  // this many images are asked for their size
+  std::uint64_t looked_at = 100'000;  // this many images are asked for their size, at least 1
   int threads = 4;
 };
 

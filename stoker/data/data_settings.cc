@@ -12,10 +12,12 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
+#include "stoker/data/detail/delimited_table.h"
 
 namespace stoker {
 namespace {
 
+constexpr int kMostPages = 65'535;  // libtiff reads no more
 constexpr SettingRange kManyShards{1, 1 << 20};
 
 SettingText text_of(std::optional<std::filesystem::path>& folder) {
@@ -41,13 +43,25 @@ SettingText text_of(std::chrono::seconds& time, SettingRange range) {
           .type = fmt::format("whole number from {} to {}", range.least, range.most)};
 }
 
+// Names with commas between them; one that holds a comma stands in quotes, as in a table.
+SettingText text_of(std::vector<std::string>& names) {
+  return {.read =
+              [&names] {
+                std::string text;
+                for (const std::string& name : names) {
+                  text += (text.empty() ? "" : ",") + detail::as_cell(name);
+                }
+                return text;
+              },
+          .write = [&names](const std::string& text) { names = detail::cells_of(text); }};
+}
+
 }  // namespace
 
 std::string data_help() {
   return fmt::format(
-      "dataset: a name ({}), a folder with its files, a folder with one folder per class, a list "
-      "of "
-      "images, or shards (folder, s3:// or https:// URL, manifest.tsv, "
+      "dataset: a name ({}), a folder with its files, a folder with one folder per class, a table "
+      "(.csv, .tsv) or list of images, or shards (folder, s3:// or https:// URL, manifest.tsv, "
       "shard-{{000000..000123}}.tar)",
       fmt::join(known_data_names(), ", "));
 }
@@ -57,6 +71,56 @@ std::vector<Setting> settings_of(DecodeLimits& limits) {
            .help = "reject images with more pixels",
            .place = &limits.max_pixels,
            .range = SettingRange{1, 0x1p40}}};
+}
+
+std::vector<Setting> file_settings_of(FolderOptions& images) {
+  std::vector<Setting> all = settings_of(images.limits);
+  append_settings(all, "",
+                  {{.name = "page",
+                    .help = "page of a TIFF file with several, counted from 0",
+                    .place = &images.page,
+                    .range = SettingRange{0, kMostPages - 1}}});
+  return all;
+}
+
+std::vector<Setting> settings_of(FolderOptions& images) {
+  std::vector<Setting> all = file_settings_of(images);
+  append_settings(
+      all, "",
+      {{.name = "channels",
+        .help = "channels of images in files: 1 (grey), 3 (RGB) or 4 (RGBA)",
+        .place = &images.channels,
+        .choices = {"1", "3", "4"}},
+       {.name = "depth",
+        .help = "bits of a value of images in files; 16 keeps those of 16-bit PNG, TIFF and PNM",
+        .place = &images.depth,
+        .choices = {"8", "16"}},
+       {.name = "window",
+        .help = "with --depth 16: LOW,HIGH, the values that become 0 and 1, or image: each image's "
+                "smallest and largest",
+        .place = SettingText{
+            .read = [&images] { return window_text(images.window); },
+            .write = [&images](const std::string& text) { images.window = parse_window(text); }}}});
+  return all;
+}
+
+std::string window_text(const std::optional<ValueWindow>& window) {
+  if (!window) return "";
+  return window->of_image ? "image" : fmt::format("{},{}", window->low, window->high);
+}
+
+std::optional<ValueWindow> parse_window(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "image") return ValueWindow{.of_image = true};
+  ValueWindow window;
+  const char* end = text.data() + text.size();
+  const auto low = std::from_chars(text.data(), end, window.low);
+  if (low.ec == std::errc{} && low.ptr != end && *low.ptr == ',') {
+    const auto high = std::from_chars(low.ptr + 1, end, window.high);
+    const bool in_order = window.low >= 0 && window.low < window.high && window.high <= 65535;
+    if (high.ec == std::errc{} && high.ptr == end && in_order) return window;
+  }
+  refuse_value("LOW,HIGH from 0 to 65535, in this order, or image", fmt::format("\"{}\"", text));
 }
 
 std::vector<Setting> settings_of(ShardOptions& options) {
@@ -90,6 +154,32 @@ std::vector<Setting> settings_of(ShardOptions& options) {
            .help = "remote shards: seconds without data before a download is repeated",
            .place = text_of(options.store.retry.stall, {1, 86'400}),
            .scope = kRun}};
+}
+
+std::vector<Setting> settings_of(TableColumns& columns) {
+  return {{.name = "label",
+           .help = "table: column of the classes (not given: label, class or category)",
+           .place = &columns.label,
+           .excludes = {"labels", "target"}},
+          {.name = "labels",
+           .help = "table: columns of 0 and 1, one for each class, with commas between them; or "
+                   "one column of lists such as cat;dog",
+           .place = text_of(columns.labels),
+           .excludes = {"label", "target"}},
+          {.name = "target",
+           .help = "table: columns of numbers to predict, with commas between them",
+           .place = text_of(columns.targets),
+           .excludes = {"label", "labels"}},
+          {.name = "path-column",
+           .help = "table: column of the images' paths (not given: path, file, filename, image, "
+                   "image_path, filepath or img, else the first)",
+           .place = &columns.path},
+          {.name = "split-column",
+           .help = "table: column with train, val or test (not given: split; none: no column)",
+           .place = &columns.split},
+          {.name = "weight-column",
+           .help = "table: column of weights, how much each image counts in the loss",
+           .place = &columns.weight}};
 }
 
 std::uint64_t parse_bytes(const std::string& text) {

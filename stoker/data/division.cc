@@ -127,12 +127,10 @@ std::vector<bool> choose_samples(const Source& source, const Division& division)
 
 DividedSource divide_folder(const FolderSource& source, const std::vector<bool>& validates) {
   const ImageListing& whole = source.listing();
-  ImageListing train{
-      .root = whole.root, .class_names = whole.class_names, .images = {}, .ignored = whole.ignored};
-  ImageListing validation{
-      .root = whole.root, .class_names = whole.class_names, .images = {}, .ignored = {}};
+  ImageListing train = without_images(whole), validation = without_images(whole);
+  train.ignored = whole.ignored;
   for (std::size_t i = 0; i < whole.images.size(); ++i) {
-    (validates[i] ? validation : train).images.push_back(whole.images[i]);
+    add_image(validates[i] ? validation : train, whole, i);
   }
   return {.train = std::make_shared<FolderSource>(std::move(train), source.options()),
           .validation = std::make_shared<FolderSource>(std::move(validation), source.options())};

@@ -3,10 +3,11 @@
 /// give the same parts, everywhere: a model file names its division, and `stoker eval --split val`
 /// makes it again.
 ///
-/// Samples with the same content never end on two sides. Folders and lists are compared as in
-/// exact_duplicates.h; of other sources every sample is read once (60,000 images of MNIST take 0.1
-/// s). Shards are divided as whole shards by their names, so the cost does not depend on their
-/// samples; what is in them is not compared.
+/// Samples without a class, such as those with several classes or numbers to predict, are divided
+/// as if all were of one. Samples with the same content never end on two sides. Folders and lists
+/// are compared as in exact_duplicates.h; of other sources every sample is read once (60,000 images
+/// of MNIST take 0.1 s). Shards are divided as whole shards by their names, so the cost does not
+/// depend on their samples; what is in them is not compared.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ class Side {
   explicit Side(std::string_view text) : identity_(detail::parse_identity(text)) {
     for (const IdentityLine& line : identity_.lines) {
       if (is_unit(line)) units_.push_back(line);
-      if (line.kind == "class") classes_.push_back(line);
+      if (line.kind == "class" || line.kind == "field") classes_.push_back(line);
       if (line.kind == "samples") samples_.push_back(line);
     }
     for (std::size_t i = 0; i < units_.size(); ++i) by_name_[units_[i].name].push_back(i);
@@ -68,7 +68,7 @@ class Side {
   // The name of a label in the part of this line; the number where the text does not hold it.
   [[nodiscard]] std::string class_of(const IdentityLine& line) const {
     for (const IdentityLine& known : classes_) {
-      if (known.part == line.part && known.name == line.number) {
+      if (known.kind == "class" && known.part == line.part && known.name == line.number) {
         return fmt::format("'{}'", shown_field(known.bytes));
       }
     }
@@ -105,6 +105,9 @@ class Comparer {
   [[nodiscard]] std::string classes() const {
     const auto &a = here_.classes(), &b = there_.classes();
     const auto text = [](const IdentityLine& line) {
+      if (line.kind == "field") {
+        return fmt::format("{} ('{}')", shown_field(line.name), shown_field(line.bytes));
+      }
       return fmt::format("class {} ('{}')", line.name, shown_field(line.bytes));
     };
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
@@ -112,6 +115,15 @@ class Comparer {
       const bool in_b = i < b.size() && (i >= a.size() || b[i].part <= a[i].part);
       if (in_a && !in_b) return only(text(a[i]), sides_.here, sides_.there);
       if (in_b && !in_a) return only(text(b[i]), sides_.there, sides_.here);
+      if (a[i].kind != b[i].kind || (a[i].kind == "field" && a[i].name != b[i].name)) {
+        return fmt::format("{} is {} where {} is {}", text(a[i]), sides_.here, text(b[i]),
+                           sides_.there);
+      }
+      if (a[i].kind == "field" && a[i].bytes != b[i].bytes) {
+        return fmt::format("{} is '{}' {} and '{}' {}", shown_field(a[i].name),
+                           shown_field(a[i].bytes), sides_.here, shown_field(b[i].bytes),
+                           sides_.there);
+      }
       if (a[i].name != b[i].name || a[i].bytes != b[i].bytes) {
         return fmt::format("class {} is '{}' {} and '{}' {}", a[i].name, shown_field(a[i].bytes),
                            sides_.here, shown_field(b[i].bytes), sides_.there);
@@ -168,6 +180,9 @@ class Comparer {
       }
       return fmt::format("{} has {} samples {} and {} {}", name, grouped(a.number), sides_.here,
                          grouped(b.number), sides_.there);
+    }
+    if (a.numbers != b.numbers) {
+      return fmt::format("{} has other labels {} than {}", name, sides_.here, sides_.there);
     }
     if (a.digest == b.digest || a.digest == "-" || b.digest == "-") return "";
     if (a.digest == "!") return fmt::format("{} cannot be read {}", name, sides_.here);

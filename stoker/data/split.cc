@@ -107,13 +107,12 @@ SplitParts split_listing(const ImageListing& listing, const SplitOptions& option
                                                         .stratified = options.stratified,
                                                         .seed = options.seed})
                        : detail::choose_every(data, options.every);
-  parts.train.root = parts.validation.root = listing.root;
-  parts.train.class_names = parts.validation.class_names = listing.class_names;
+  parts.train = parts.validation = without_images(listing);
   parts.train.ignored = listing.ignored;
   for (std::size_t i = 0; i < listing.images.size(); ++i) {
     const bool validation = chosen[groups.unit_of(i)];
     if (!options.fraction && validation != chosen[groups.of_sample[i]]) ++parts.moved;
-    (validation ? parts.validation : parts.train).images.push_back(listing.images[i]);
+    add_image(validation ? parts.validation : parts.train, listing, i);
   }
   check_sides(listing, parts);
   return parts;

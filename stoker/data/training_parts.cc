@@ -13,8 +13,25 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// What is learnt of the samples: one class, several classes, or numbers.
+struct Learnt {
+  std::string_view kind;  // "class", "label", "number"
+  Names names;
+
+  [[nodiscard]] bool nothing() const { return names.empty(); }
+};
+
+Learnt learnt_of(const Source& source) {
+  if (!source.class_names().empty()) return {"class", source.class_names()};
+  if (const FieldInfo* field = find_field(source.fields(), kClassesField)) {
+    return {"label", field->values};
+  }
+  const FieldInfo* field = find_field(source.fields(), kTargetField);
+  return {"number", field == nullptr ? Names() : field->values};
+}
+
 void check_has_classes(const Source& source, const char* what, const std::string& path) {
-  if (!source.class_names().empty()) return;
+  if (!learnt_of(source).nothing()) return;
   const bool shards = dynamic_cast<const ShardSource*>(&source) != nullptr;
   throw Error({.what = fmt::format("the {} data has no classes", what),
                .path = path,
@@ -29,21 +46,29 @@ void check_has_classes(const Source& source, const char* what, const std::string
 struct Difference {
   std::string expected, found;
 };
-std::optional<Difference> difference(const Names& expected, const Names& found) {
-  const auto [a, b] = std::ranges::mismatch(expected, found);
-  if (a == expected.end() && b == found.end()) return std::nullopt;
-  const auto name = [](auto at, const Names& names) {
-    return at == names.end()
-               ? fmt::format("only {} classes", names.size())
-               : fmt::format("\"{}\" as class {} of {}", *at, at - names.begin(), names.size());
+std::optional<Difference> difference(const Source& train, const Source& other) {
+  const Learnt expected = learnt_of(train), found = learnt_of(other);
+  const auto [a, b] = std::ranges::mismatch(expected.names, found.names);
+  const bool same_kind = expected.kind == found.kind;
+  if (same_kind && a == expected.names.end() && b == found.names.end()) return std::nullopt;
+  const auto name = [](auto at, const Learnt& learnt) {
+    const Names& names = learnt.names;
+    return at == names.end() ? fmt::format("only {} {}{}", names.size(), learnt.kind,
+                                           learnt.kind == "class" ? "es" : "s")
+                             : fmt::format("\"{}\" as {} {} of {}", *at, learnt.kind,
+                                           at - names.begin(), names.size());
   };
+  if (!same_kind) {
+    return Difference{.expected = name(expected.names.begin(), expected),
+                      .found = name(found.names.begin(), found)};
+  }
   return Difference{.expected = name(a, expected), .found = name(b, found)};
 }
 
 void check_same_classes(const Source& train, const Source& other, const char* what,
                         const std::string& path) {
   check_has_classes(other, what, path);
-  const auto differs = difference(train.class_names(), other.class_names());
+  const auto differs = difference(train, other);
   if (!differs) return;
   throw Error({.what = fmt::format("the {} data has other classes than the training data", what),
                .path = path,
@@ -85,6 +110,7 @@ class PartsOpener {
   TrainingParts open() {
     parts_.train = open_data(request_.data, Split::kTrain, options_);
     check_has_classes(*parts_.train, "training", request_.data);
+    options_.known_classes = learnt_of(*parts_.train).names;
     open_validation();
     open_test();
     return std::move(parts_);
@@ -137,9 +163,9 @@ class PartsOpener {
     }
     if (!own_.test) return;
     auto test = open_data(request_.data, Split::kTest, options_);
-    if (test->class_names().empty()) {
+    if (learnt_of(*test).nothing()) {
       parts_.notes.emplace_back("the test part has no classes: the run ends without a test");
-    } else if (const auto differs = difference(parts_.train->class_names(), test->class_names())) {
+    } else if (const auto differs = difference(*parts_.train, *test)) {
       parts_.notes.push_back(
           fmt::format("the test part has other classes ({}, not {}): the run ends without a test",
                       differs->found, differs->expected));
@@ -150,7 +176,7 @@ class PartsOpener {
   }
 
   const TrainingRequest& request_;
-  const DataOptions& options_;
+  DataOptions options_;  // with the classes of the training data, once they are known
   DataParts own_;
   TrainingParts parts_;
 };

@@ -14,7 +14,9 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/sources/image_folder.h"
+#include "stoker/data/sources/image_table.h"
 #include "stoker/doctor/detail/doctor_checks.h"
+#include "stoker/doctor/detail/examined_table.h"
 
 namespace stoker {
 namespace {
@@ -27,7 +29,8 @@ constexpr std::array<FindingTraits, kFindingKinds> kTraits = {{
     {"too_large", Severity::kError, "More pixels than the limit",
      "Shrink it, or raise `max_pixels` if it is meant to be this large."},
     {"unsupported", Severity::kError, "An image that cannot be read here",
-     "Convert it to JPEG, PNG or WebP, or give it the extension of its format: training refuses "
+     "Convert it to PNG (GIF: magick, HEIC: heif-convert, AVIF: avifdec), or give it the extension "
+     "of its format: training refuses "
      "such data, or leaves it out with `skip_unknown`."},
     {"two_labels", Severity::kError, "The same image under two labels",
      "Find out which label is right and remove the others: no model can learn both."},
@@ -65,11 +68,12 @@ constexpr std::array<FindingTraits, kFindingKinds> kTraits = {{
      "Crop it to its subject: a square crop shows little of it."},
     {"blank", Severity::kWarning, "Nothing but one colour", "Remove it, or get the file again."},
     {"dark_sixteen_bit", Severity::kWarning, "Nearly black: 16 bits a value, few of them used",
-     "Multiply its values, by 16 where they have 12 bits (X-rays often do), and save it again: "
-     "only the high byte is used. For example: magick in.png -evaluate multiply 16 out.png"},
+     "Use `depth` 16 with a `window`: else only the high byte is used. Or multiply its values, by "
+     "16 where they have 12 bits (X-rays often do): magick in.png -evaluate multiply 16 out.png"},
     {"near_duplicate", Severity::kNote, "Almost the same image more than once",
      "Nothing, unless they make up much of the class; keep them in one part when splitting."},
-    {"sixteen_bit", Severity::kNote, "16 bits a value", "Nothing: the high byte is used."},
+    {"sixteen_bit", Severity::kNote, "16 bits a value",
+     "Nothing: the high byte is used. `depth` 16 uses both."},
     {"palette", Severity::kNote, "Colours from a palette",
      "Nothing; it has few colours and may come from a drawing."},
     {"mixed_colour", Severity::kNote, "Grey among colour",
@@ -172,8 +176,10 @@ void check_all(Diagnosis& diagnosis, const DoctorOptions& options) {
   detail::check_balance(diagnosis, options, out);
   detail::check_duplicates(diagnosis, out);
   detail::check_near_duplicates(diagnosis, options, out);
+  if (!diagnosis.table.empty()) detail::add_lines(diagnosis);
   std::sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.kind, a.paths, a.detail) < std::tie(b.kind, b.paths, b.detail);
+    return std::tie(a.kind, a.paths, a.detail, a.lines) <
+           std::tie(b.kind, b.paths, b.detail, b.lines);
   });
 }
 
@@ -198,28 +204,34 @@ std::string_view class_name_of(const Diagnosis& diagnosis, const ExaminedImage& 
   return diagnosis.parts[image.part].class_names[static_cast<std::size_t>(image.label)];
 }
 
-Diagnosis diagnose(const fs::path& folder, const DoctorOptions& options) {
-  Diagnosis diagnosis{.folder = folder, .parts = {}, .images = {}, .findings = {}};
-  const DatasetFolders folders = find_parts(folder);
-  add_part(diagnosis, "train", folders.train);
-  add_part(diagnosis, "validation", folders.validation);
-  add_part(diagnosis, "test", folders.test);
+Diagnosis diagnose(const fs::path& data, const DoctorOptions& options) {
+  Diagnosis diagnosis{.folder = data, .parts = {}, .images = {}, .findings = {}};
+  if (is_image_table(data)) {
+    detail::add_table(diagnosis, data, options.table);
+  } else {
+    const DatasetFolders folders = find_parts(data);
+    add_part(diagnosis, "train", folders.train);
+    add_part(diagnosis, "validation", folders.validation);
+    add_part(diagnosis, "test", folders.test);
+  }
   Examination(diagnosis, options).run();
   check_all(diagnosis, options);
   return diagnosis;
 }
 
 std::vector<std::size_t> clean_images(const Diagnosis& diagnosis) {
-  std::set<std::string_view> omitted;
+  std::set<std::pair<std::string_view, std::uint32_t>> omitted;  // paths and lines
   for (const Finding& finding : diagnosis.findings) {
     const bool error = traits_of(finding.kind).severity == Severity::kError;
     if (!error && finding.kind != FindingKind::kDuplicate) continue;
-    omitted.insert(finding.paths.begin() + (error ? 0 : 1), finding.paths.end());
+    for (std::size_t i = error ? 0 : 1; i < finding.paths.size(); ++i) {
+      omitted.emplace(finding.paths[i], finding.lines.empty() ? 0 : finding.lines[i]);
+    }
   }
   std::vector<std::size_t> clean;
   for (std::size_t i = 0; i < diagnosis.images.size(); ++i) {
     const ExaminedImage& image = diagnosis.images[i];
-    if (image.part == 0 && !omitted.contains(image.path)) clean.push_back(i);
+    if (image.part == 0 && !omitted.contains({image.path, image.line})) clean.push_back(i);
   }
   return clean;
 }

@@ -1,5 +1,6 @@
-// Examines a folder of images before anyone trains on it: files that cannot be decoded, odd ones,
-// the same image twice, in two classes or in two parts, classes that are too small or missing.
+// Examines a folder or table of images before anyone trains on it: files that cannot be decoded,
+// odd ones, the same image twice, in two classes or in two parts, classes that are too small or
+// missing.
 //
 // diagnose() decodes every image once, in parallel, and keeps about 1,300 bytes of each. What it
 // finds, and in which order, depends on the files alone, not on the number of workers. Nothing in
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/data/sources/table_columns.h"
 #include "stoker/doctor/image_facts.h"
 
 namespace stoker {
@@ -65,8 +67,9 @@ struct FindingTraits {
 
 struct Finding {
   FindingKind kind = FindingKind::kIgnored;
-  std::vector<std::string> paths;  // of files or folders, relative to the examined folder
-  std::string detail;              // what was found
+  std::vector<std::string> paths;         // of files or folders, relative to the examined folder
+  std::string detail;                     // what was found
+  std::vector<std::uint32_t> lines = {};  // of the table, for each path; empty where there is none
   bool operator==(const Finding&) const = default;
 };
 
@@ -83,13 +86,17 @@ struct ExaminedImage {
   std::int32_t label = 0;  // place in the part's class_names, or kNoClass
   std::uint64_t bytes = 0;
   ImageFacts facts;
+  std::uint32_t line = 0;   // of the table; 0: there is none
+  std::string values = {};  // of a table: its classes where it has several, or its numbers
 };
 
 struct Diagnosis {
-  std::filesystem::path folder;
+  std::filesystem::path folder;  // of a table, where it lies
   std::vector<ExaminedPart> parts;
   std::vector<ExaminedImage> images;  // by part, in the order of the listing
   std::vector<Finding> findings;      // by kind, then by path; suspect labels by rank
+  std::filesystem::path table = {};   // empty: a folder was examined
+  bool has_numbers = false;           // to predict: images that look alike may have others
 };
 
 // The class's name; empty where the image has none.
@@ -98,6 +105,7 @@ struct Diagnosis {
 
 struct DoctorOptions {
   DecodeLimits limits = {};
+  TableColumns table = {};
   int min_side = 32;          // smaller images are tiny
   double max_ratio = 4;       // of the longer side to the shorter
   double max_imbalance = 10;  // of the largest class to the smallest
@@ -109,8 +117,10 @@ struct DoctorOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-// Throws Error where the folder cannot be listed; a bad image is a finding.
-[[nodiscard]] Diagnosis diagnose(const std::filesystem::path& folder, const DoctorOptions& options);
+// Of a folder or a table (data/sources/image_table.h). Throws Error where the folder cannot be
+// listed or the table cannot be read; a bad image is a finding, and so is a file that a table names
+// and that is missing.
+[[nodiscard]] Diagnosis diagnose(const std::filesystem::path& data, const DoctorOptions& options);
 
 // Places in `images` of what a training should take: the images of the first part (train) without
 // those of error findings, and one of each set of duplicates. An image that a later part has too

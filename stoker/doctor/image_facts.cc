@@ -113,7 +113,7 @@ ImageFacts ImageExaminer::examine(const std::filesystem::path& path) {
   facts.format = sniff_format(bytes_);
   if (!facts.format) {
     const std::string content = detail::describe_content(bytes_);
-    facts.reason = content.empty() ? "neither JPEG nor PNG nor WebP" : content;
+    facts.reason = content.empty() ? "none of JPEG, PNG, WebP, TIFF, BMP, PNM" : content;
     return facts;
   }
   examine_bytes(facts);
@@ -123,7 +123,8 @@ ImageFacts ImageExaminer::examine(const std::filesystem::path& path) {
 void ImageExaminer::examine_bytes(ImageFacts& facts) {
   const auto refuse = [&](const ErrorDetails& error) {
     facts.reason = to_string(error);
-    if (detail::is_cut_short(bytes_, *facts.format)) facts.state = DecodeState::kTruncated;
+    const bool said = error.found.find("cut short") != std::string::npos;
+    if (said || detail::is_cut_short(bytes_, *facts.format)) facts.state = DecodeState::kTruncated;
   };
   auto header = decoder_.open(bytes_);
   if (!header) return refuse(header.error());

@@ -50,7 +50,7 @@ TEST_F(ImageFactsTest, DamageInTheMiddleIsUnreadable) {
 TEST_F(ImageFactsTest, OtherContentIsNamed) {
   EXPECT_EQ(examine({}).reason, "an empty file");
   EXPECT_EQ(examine({'G', 'I', 'F', '8', '9', 'a'}).reason, "a GIF image");
-  EXPECT_EQ(examine({1, 2, 3}).reason, "neither JPEG nor PNG nor WebP");
+  EXPECT_EQ(examine({1, 2, 3}).reason, "none of JPEG, PNG, WebP, TIFF, BMP, PNM");
 }
 
 TEST_F(ImageFactsTest, LimitsRefuseBeforeDecoding) {

@@ -1,6 +1,8 @@
 #include "stoker/doctor/label_suspects.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,11 @@ namespace stoker {
 
 void add_label_findings(Diagnosis& diagnosis, const LabelCheck& check) {
   std::vector<Finding> found;
+  std::unordered_map<std::string_view, std::uint32_t> line_of_path;
+  if (!diagnosis.table.empty()) {
+    for (const ExaminedImage& image : diagnosis.images)
+      line_of_path.emplace(image.path, image.line);
+  }
   for (const LabelSuspect& suspect : check.suspects) {
     found.push_back(
         {.kind = FindingKind::kSuspectLabel,
@@ -15,6 +22,8 @@ void add_label_findings(Diagnosis& diagnosis, const LabelCheck& check) {
          .detail = fmt::format("labelled {} ({:.1f} %), predicted {} ({:.1f} %)", suspect.label,
                                100 * suspect.label_probability, suspect.predicted,
                                100 * suspect.predicted_probability)});
+    const auto line = line_of_path.find(suspect.path);
+    if (line != line_of_path.end()) found.back().lines = {line->second};
   }
   std::vector<Finding>& all = diagnosis.findings;
   const auto place =

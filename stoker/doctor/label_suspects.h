@@ -25,10 +25,12 @@ struct LabelCheck {
 };
 
 struct LabelCheckRequest {
-  std::filesystem::path folder;  // the examined one
+  std::filesystem::path folder;  // the examined one; of a table, where it lies
   std::string weights;           // a folder of `stoker train --folds`, a run's folder, a model file
   int workers = 0;               // 0: what the job may use
   DecodeLimits limits = {};
+  std::string data = {};  // the table; empty: the folder
+  TableColumns table = {};
   // By the calling thread, with how many images are done. What it throws ends the check.
   std::function<void(std::uint64_t done)> progress = {};
 };

@@ -59,7 +59,7 @@ TEST(ImageDecoder, NamesWhatIsNoImage) {
   EXPECT_EQ(nothing.error().found, "an empty file");
   auto text = read_image_header(as_span({'h', 'e', 'l', 'l', 'o'}));
   ASSERT_FALSE(text);
-  EXPECT_THAT(to_string(text.error()), HasSubstr("JPEG, PNG or WebP"));
+  EXPECT_THAT(to_string(text.error()), HasSubstr("JPEG, PNG, WebP, TIFF, BMP or PNM"));
 }
 
 // Whichever byte is the last one: no file of these is complete without its own last byte.

@@ -1,5 +1,7 @@
 #include "stoker/image/image.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -7,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -35,13 +38,15 @@ TEST(ImageShape, CountsBytesBeyondThirtyTwoBits) {
 TEST(CheckShape, AcceptsTheLimitsThemselves) {
   EXPECT_NO_THROW(check_shape({1, 1, 1}));
   EXPECT_NO_THROW(check_shape({kMaxSide, kMaxSide, 3}));
+  EXPECT_NO_THROW(check_shape({4, 4, 4}));
+  EXPECT_NO_THROW(check_shape({4, 4, 1, 16}));
 }
 
 TEST(CheckShape, RefusesSidesAndChannelsOutsideTheLimits) {
   for (const ImageShape& shape :
        {ImageShape{0, 1, 1}, ImageShape{1, 0, 1}, ImageShape{-1, 4, 1}, ImageShape{4, -1, 1},
         ImageShape{kMaxSide + 1, 1, 1}, ImageShape{1, kMaxSide + 1, 1}, ImageShape{4, 4, 0},
-        ImageShape{4, 4, 2}, ImageShape{4, 4, 4}}) {
+        ImageShape{4, 4, 2}, ImageShape{4, 4, 5}, ImageShape{4, 4, 1, 12}}) {
     EXPECT_THROW(check_shape(shape), Error)
         << shape.height << "x" << shape.width << "x" << shape.channels;
   }
@@ -49,11 +54,44 @@ TEST(CheckShape, RefusesSidesAndChannelsOutsideTheLimits) {
 
 TEST(CheckShape, SaysWhatItFound) {
   try {
-    check_shape({2, 3, 4});
+    check_shape({2, 3, 5});
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.details().found, "2x3 with 4 channels");
+    EXPECT_EQ(error.details().found, "2x3 with 5 channels of 8 bits");
   }
+}
+
+TEST(ImageShape, CountsBytesOfWideImages) {
+  const ImageShape shape{.height = 2, .width = 5, .channels = 4, .depth = 16};
+  EXPECT_TRUE(shape.wide());
+  EXPECT_EQ(shape.values(), 40U);
+  EXPECT_EQ(shape.bytes_per_pixel(), 8U);
+  EXPECT_EQ(shape.bytes_per_row(), 40U);
+  EXPECT_EQ(shape.bytes(), 80U);
+  EXPECT_FALSE((ImageShape{2, 5, 3}).wide());
+  EXPECT_TRUE((ImageShape{2, 5, 4}).wide());
+  EXPECT_NE((ImageShape{2, 5, 1}), (ImageShape{2, 5, 1, 16}));
+}
+
+TEST(Image, NarrowedIsWhatCanBeShown) {
+  Image wide({1, 2, 4, 16});
+  const std::array<std::uint16_t, 8> values = {0x1234, 0xFF00, 0x00FF, 0xFFFF, 9, 9, 9, 0};
+  std::copy(values.begin(), values.end(), wide.view().values<std::uint16_t>(0));
+  const Image narrow = narrowed(wide.view());
+  EXPECT_EQ(narrow.shape(), (ImageShape{1, 2, 3}));
+  EXPECT_EQ(narrow.at(0, 0, 0), 0x12);
+  EXPECT_EQ(narrow.at(0, 0, 1), 0xFF);
+  EXPECT_EQ(narrow.at(0, 0, 2), 0);
+  EXPECT_EQ(narrow.at(0, 1, 1), 255) << "transparent, over white";
+}
+
+TEST(RefuseWide, NamesWhatIsTooMuch) {
+  EXPECT_NO_THROW(refuse_wide({2, 5, 3}, "blur"));
+  const auto what = [](const ImageShape& shape) {
+    return error_of([&] { refuse_wide(shape, "blur"); }).what;
+  };
+  EXPECT_EQ(what({2, 5, 3, 16}), "blur works on 8-bit images");
+  EXPECT_EQ(what({2, 5, 4}), "blur works on 1 or 3 channels");
 }
 
 TEST(Image, StartsBlackAndContiguous) {

@@ -47,6 +47,7 @@ struct Compression {
 std::vector<std::byte> encode_jpeg(const ImageView& image, int quality) {
   const ImageShape& shape = image.shape;
   check_shape(shape);
+  refuse_wide(shape, "JPEG");
   if (quality < 1 || quality > 100 || shape.height > kMaxJpegSide || shape.width > kMaxJpegSide) {
     throw Error({.what = "cannot encode an image as JPEG",
                  .expected = "a quality of 1 to 100 and sides of at most 65500",

@@ -1,5 +1,6 @@
 #include "stoker/image/png.h"
 
+#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <new>
@@ -67,11 +68,15 @@ void flush_nothing(png_structp) {}
 void emit_image(png_structp png, png_infop info, const ImageView& image) {
   const auto width = static_cast<png_uint_32>(image.shape.width);
   const auto height = static_cast<png_uint_32>(image.shape.height);
-  const int color_type = image.shape.channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY;
+  const int color_type = image.shape.channels == 1   ? PNG_COLOR_TYPE_GRAY
+                         : image.shape.channels == 3 ? PNG_COLOR_TYPE_RGB
+                                                     : PNG_COLOR_TYPE_RGBA;
   png_set_user_limits(png, kMaxSide, kMaxSide);  // libpng's own limit, a million, is a bit lower
-  png_set_IHDR(png, info, width, height, 8, color_type, PNG_INTERLACE_NONE,
+  png_set_IHDR(png, info, width, height, image.shape.depth, color_type, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
+  const bool little = std::endian::native == std::endian::little;
+  if (little && image.shape.depth == 16) png_set_swap(png);
   for (int y = 0; y < image.shape.height; ++y) png_write_row(png, image.row(y));
   png_write_end(png, info);
 }

@@ -147,8 +147,11 @@ inline Image decode_all(const Bytes& bytes, const DecodeOptions& options = {}) {
 
 inline Image cut(const Image& image, const Region& region) {
   const ImageView whole = image.view();
-  return Image(ImageView{whole.row(region.top) + region.left * whole.shape.channels,
-                         {region.height, region.width, whole.shape.channels},
+  ImageShape shape = whole.shape;
+  shape.height = region.height;
+  shape.width = region.width;
+  const auto left = static_cast<std::size_t>(region.left);
+  return Image(ImageView{whole.row(region.top) + left * shape.bytes_per_pixel(), shape,
                          whole.bytes_per_row});
 }
 

@@ -29,6 +29,7 @@ Image in_colour(const ImageView& grey) {
 
 std::vector<std::byte> encode_webp(const ImageView& image, int quality) {
   check_shape(image.shape);
+  refuse_wide(image.shape, "WebP");
   if (image.shape.channels == 1) return encode_webp(in_colour(image).view(), quality);
   std::uint8_t* memory = nullptr;
   const std::size_t size =

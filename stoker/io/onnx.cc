@@ -272,6 +272,10 @@ OnnxValue OnnxGraph::global_average_pool(const OnnxValue& x) {
 
 OnnxValue OnnxGraph::add(const OnnxValue& a, const OnnxValue& b) { return node("Add", {a, b}); }
 
+OnnxValue OnnxGraph::multiply(const OnnxValue& a, const OnnxValue& b) {
+  return node("Mul", {a, b});
+}
+
 OnnxValue OnnxGraph::matmul(const OnnxValue& a, const OnnxValue& b) {
   return node("MatMul", {a, b});
 }

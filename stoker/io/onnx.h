@@ -69,6 +69,7 @@ class OnnxGraph {
   OnnxValue average_pool(const OnnxValue& x, const OnnxPool& options);
   OnnxValue global_average_pool(const OnnxValue& x);
   OnnxValue add(const OnnxValue& a, const OnnxValue& b);
+  OnnxValue multiply(const OnnxValue& a, const OnnxValue& b);  // value by value
   OnnxValue matmul(const OnnxValue& a, const OnnxValue& b);
   // (samples, everything else)
   OnnxValue flatten(const OnnxValue& x);

@@ -255,26 +255,10 @@ TEST(TorchFile, LooksAtTheBeginning) {
 
 // ---- Files that PyTorch itself wrote (version 2.15; tests/torch_file_test.py --make-seeds).
 
-std::string decode_base64(const std::string& line) {
-  static const std::string kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : line) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<std::uint32_t>(kDigits.find(c));
-    if ((count += 6) < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 0xFF);
-  }
-  return out;
-}
-
 std::vector<Bytes> seeds() {
   std::ifstream file(std::filesystem::path(source_dir()) / "tests/fuzz/torch_file_seeds.base64");
   std::vector<Bytes> all;
-  for (std::string line; std::getline(file, line);) all.push_back(bytes_of(decode_base64(line)));
+  for (std::string line; std::getline(file, line);) all.push_back(decode_base64(line));
   return all;
 }
 

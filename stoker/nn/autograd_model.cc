@@ -11,26 +11,28 @@
 #include "stoker/nn/layers/autocast.h"
 #include "stoker/nn/loss.h"
 #include "stoker/nn/onnx/onnx_layers.h"
+#include "stoker/nn/target_loss.h"
 
 namespace stoker {
 namespace {
 
-at::Tensor mean_squared_error(const at::Tensor& activations, const at::Tensor& labels,
-                              const LossOptions& options) {
-  const at::Tensor sum = squared_errors(activations, labels, options).sum();
-  return sum / std::max<std::int64_t>(1, labels.size(0));  // a rank may have no sample
+// Divided by the number of samples, of which a rank may have none; not by their weights.
+at::Tensor mean_of(const at::Tensor& losses, const at::Tensor& sample_weights) {
+  const at::Tensor sum = (sample_weights.defined() ? losses * sample_weights : losses).sum();
+  return sum / std::max<std::int64_t>(1, losses.size(0));
 }
 
 at::Tensor mean_cross_entropy(const at::Tensor& outputs, const at::Tensor& labels,
-                              const LossOptions& options) {
-  const auto sum_or_mean = [&](std::int64_t reduction) {
+                              const at::Tensor& sample_weights, const LossOptions& options) {
+  const auto reduced = [&](std::int64_t reduction) {
     return at::cross_entropy_loss(outputs, labels, options.class_weights, reduction,
                                   /*ignore_index=*/-100, options.smoothing);
   };
   // A mean of nothing would be NaN; a rank without a sample adds nothing.
-  if (labels.size(0) == 0) return sum_or_mean(at::Reduction::Sum);
-  if (!options.class_weights.defined()) return sum_or_mean(at::Reduction::Mean);
-  return sum_or_mean(at::Reduction::Sum) / labels.size(0);  // LibTorch's mean divides by weights
+  if (labels.size(0) == 0) return reduced(at::Reduction::Sum);
+  if (sample_weights.defined()) return mean_of(reduced(at::Reduction::None), sample_weights);
+  if (!options.class_weights.defined()) return reduced(at::Reduction::Mean);
+  return reduced(at::Reduction::Sum) / labels.size(0);  // LibTorch's mean divides by weights
 }
 
 }  // namespace
@@ -116,20 +118,23 @@ at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
   return head()(drops ? dropped(features, dropout(), *draw) : features).to(at::kFloat);
 }
 
+at::Tensor AutogradModel::class_loss(const at::Tensor& outputs, const at::Tensor& labels,
+                                     const LossOptions& options) const {
+  check_loss(Task::kClassify, options.kind);
+  return mixed_loss(labels, options, [&](const at::Tensor& classes, const at::Tensor& weights) {
+    return options.kind == LossKind::kSquaredError
+               ? mean_of(squared_errors(activated(outputs), classes, options), weights)
+               : mean_cross_entropy(outputs, classes, weights, options);
+  });
+}
+
 Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::Tensor& labels,
                                          const LossOptions& options) {
   check_features(features);
   const at::AutoGradMode grad(true);
   const at::Tensor outputs = head_outputs(features, options.draw);
-  const auto mean_loss = [&](const at::Tensor& targets) {
-    return options.kind == LossKind::kSquaredError
-               ? mean_squared_error(activated(outputs), targets, options)
-               : mean_cross_entropy(outputs, targets, options);
-  };
-  at::Tensor loss = mean_loss(labels);
-  if (options.partner_labels.defined()) {
-    loss = loss * options.own_share + mean_loss(options.partner_labels) * (1 - options.own_share);
-  }
+  const at::Tensor loss = labels.is_floating_point() ? mean_target_loss(outputs, labels, options)
+                                                     : class_loss(outputs, labels, options);
   if (options.forward_done) options.forward_done();
   (options.weight == 1 ? loss : loss * options.weight).backward();
   return {.logits = outputs.detach(), .loss = loss.detach()};

@@ -43,6 +43,8 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor feature_map(const at::Tensor& x, const StageContext& context) const;
   [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
                                         const std::optional<DrawKey>& draw) const;
+  [[nodiscard]] at::Tensor class_loss(const at::Tensor& outputs, const at::Tensor& labels,
+                                      const LossOptions& options) const;
   void check_features(const at::Tensor& features) const;
 };
 

@@ -1,20 +1,15 @@
 #include "stoker/nn/loss.h"
 
-#include <vector>
-
 #include <ATen/ATen.h>
 
-#include "stoker/core/suggest.h"
+#include "stoker/core/invariant.h"
 
 namespace stoker {
 
-std::span<const std::string> loss_names() {
-  static const std::vector<std::string> all = {"cross-entropy", "mse"};
-  return all;
-}
-
-LossKind parse_loss_kind(std::string_view name) {
-  return static_cast<LossKind>(place_of_name(name, loss_names(), "loss"));
+void check_partner_weights(const LossOptions& options) {
+  STOKER_INVARIANT(options.sample_weights.defined() == options.partner_weights.defined(),
+                   "own weights {}, partners' {}", options.sample_weights.defined(),
+                   options.partner_weights.defined());
 }
 
 at::Tensor smoothed_onehot(const at::Tensor& labels, const at::Tensor& outputs, double smoothing) {

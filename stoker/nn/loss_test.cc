@@ -27,7 +27,8 @@ double relative_difference(const at::Tensor& a, const at::Tensor& b) {
 
 // What the loss is by its definition, from the last layer's z; autograd finds its slope.
 at::Tensor defined_loss(const Mlp& mlp, const at::Tensor& z, const at::Tensor& labels,
-                        const LossOptions& options) {
+                        const LossOptions& options, const at::Tensor& of_samples = {}) {
+  const at::Tensor counts = of_samples.defined() ? of_samples : at::ones({labels.size(0)});
   const bool sigmoid = mlp.output() == OutputActivation::kSigmoid;
   const at::Tensor a = sigmoid ? at::sigmoid(z) : z.softmax(1);
   const at::Tensor target = smoothed_onehot(labels, z.detach(), options.smoothing);
@@ -35,10 +36,10 @@ at::Tensor defined_loss(const Mlp& mlp, const at::Tensor& z, const at::Tensor& l
       options.class_weights.defined() ? options.class_weights : at::ones({mlp.input().classes});
   if (options.kind == LossKind::kSquaredError) {
     const at::Tensor errors = 0.5 * (a - target).square().sum(1);
-    return (errors * weights.index_select(0, labels)).mean();
+    return (errors * weights.index_select(0, labels) * counts).mean();
   }
   const at::Tensor p = a / a.sum(1, /*keepdim=*/true);
-  return -(p.log() * target * weights).sum(1).mean();
+  return -((p.log() * target * weights).sum(1) * counts).mean();
 }
 
 at::Tensor output_of(const Mlp& mlp, const at::Tensor& x) {
@@ -61,10 +62,11 @@ void expect_autograds_gradients(Mlp& mlp, const Problem& problem, const LossOpti
   }
   const at::AutoGradMode grad(true);
   const at::Tensor z = output_of(mlp, problem.x);
-  at::Tensor loss = defined_loss(mlp, z, problem.labels, options);
+  at::Tensor loss = defined_loss(mlp, z, problem.labels, options, options.sample_weights);
   if (options.partner_labels.defined()) {
     loss = loss * options.own_share +
-           defined_loss(mlp, z, options.partner_labels, options) * (1 - options.own_share);
+           defined_loss(mlp, z, options.partner_labels, options, options.partner_weights) *
+               (1 - options.own_share);
   }
   (loss * options.weight).backward();
   EXPECT_NEAR(ours, loss.item<double>(), 1e-5);
@@ -90,7 +92,40 @@ TEST(Loss, GradientsOfEveryLossAndOutputEqualAutograds) {
                                   .class_weights = weights,
                                   .partner_labels = problem.partners,
                                   .own_share = 0.7});
+      const at::Tensor counts = at::arange(12).to(at::kFloat) / 4;
+      expect_autograds_gradients(mlp, problem, {.kind = kind, .sample_weights = counts});
+      expect_autograds_gradients(mlp, problem,
+                                 {.kind = kind,
+                                  .smoothing = 0.1,
+                                  .class_weights = weights,
+                                  .sample_weights = counts,
+                                  .partner_labels = problem.partners,
+                                  .partner_weights = counts.flip(0),
+                                  .own_share = 0.7});
     }
+  }
+}
+
+// A sample of weight 2 counts as two, and one of weight 0 as none; the mean is over all of them.
+// Of the head alone, since batch norms would see which samples are there.
+TEST(Loss, ANetworkOfAutogradWeighsSamples) {
+  const ModelInput input{.image = {8, 8, 1}, .classes = 3};
+  at::manual_seed(2);
+  const at::Tensor x = at::rand({4, 1, 8, 8}), labels = at::tensor({0, 1, 2, 0}, at::kLong);
+  const at::Tensor all = at::arange(4), twice = at::tensor({0, 0, 1, 3}, at::kLong);
+  const auto pass = [&](const at::Tensor& rows, const LossOptions& options) {
+    const auto model = make_model("cnn:4,8", input, 1);
+    const at::Tensor features = model->features(x).index_select(0, rows);
+    const at::Tensor loss =
+        model->backward_head(features, labels.index_select(0, rows), options).loss;
+    return std::pair(loss, model->parameters().back().tensor.grad());
+  };
+  const at::Tensor weights = at::tensor({2.0F, 1.0F, 0.0F, 1.0F});
+  for (const auto kind : {LossKind::kCrossEntropy, LossKind::kSquaredError}) {
+    const auto [loss, slope] = pass(all, {.kind = kind, .sample_weights = weights});
+    const auto [expected_loss, expected_slope] = pass(twice, {.kind = kind});
+    EXPECT_NEAR(loss.item<double>(), expected_loss.item<double>(), 1e-6);
+    EXPECT_TRUE(at::allclose(slope, expected_slope, 1e-5, 1e-7));
   }
 }
 

@@ -25,7 +25,7 @@ struct OnnxValue;
 // What a model is made for.
 struct ModelInput {
   ImageShape image;
-  std::int64_t classes = 0;
+  std::int64_t classes = 0;  // outputs of the head: those of a regression are its targets
   bool operator==(const ModelInput&) const = default;
 };
 
@@ -60,25 +60,39 @@ struct StageContext {
   std::optional<DrawKey> draw_key = {};  // for layers that draw at random; off without it
 };
 
+// How much the losses of several labels (nn/target_loss.h) count what is easy already.
+struct FocusOptions {
+  double gamma = 2;                  // of the focal loss
+  std::optional<double> alpha = {};  // its weight of classes present; 1 - alpha of those absent
+  double gamma_present = 1;          // of the asymmetric loss, for classes that are present
+  double gamma_absent = 4;           // and absent; 0, or 1 or more
+  double margin = 0.05;              // probabilities of absent classes below it cost nothing
+};
+
 struct LossOptions {
   LossKind kind = LossKind::kCrossEntropy;
   double smoothing = 0;  // this fraction of the target is spread evenly over all classes
   double weight = 1;     // of this batch among those whose gradients are added up
   // One for each class; a sample's loss counts that much. The mean stays one over samples, so that
   // it does not matter how they are spread over batches. Not defined: all count 1.
+  // Where targets are numbers: one for each output, whose loss counts that much.
   at::Tensor class_weights = {};
+  // One for each sample of the batch, likewise.
+  at::Tensor sample_weights = {};
   std::optional<DrawKey> draw = {};  // for dropout, which is off without it
-  // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels
-  // counts with the share 1 - own_share. Not defined: no such thing.
+  // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels, or
+  // targets, counts with the share 1 - own_share. Not defined: no such thing.
   at::Tensor partner_labels = {};
+  at::Tensor partner_weights = {};  // sample weights of the partners; needed with sample_weights
   double own_share = 1;
+  FocusOptions focus = {};
   std::function<void()> forward_done = {};  // called once, before the first gradient is computed
 };
 
 class Model {
  public:
   struct Pass {
-    at::Tensor logits;  // (samples, classes), as forward() gives them
+    at::Tensor logits;  // (samples, outputs), as forward() gives them
     at::Tensor loss;    // mean over the batch, without the weight; stays on the model's device
   };
 
@@ -120,13 +134,15 @@ class Model {
   [[nodiscard]] std::vector<NamedTensor> changing_buffers() const;
 
   // Logits as in use, not in training: nothing of the model changes. Their softmax is the
-  // probabilities, for every network. `x` is (samples, channels, height, width).
+  // probabilities, for every classifier; for other tasks see predictions_of() in nn/target_loss.h.
+  // `x` is (samples, channels, height, width).
   [[nodiscard]] virtual at::Tensor forward(const at::Tensor& x) const = 0;
   // What the output layer gives for these logits: the probabilities or, of a perceptron with a
   // sigmoid output, its activations. The squared error compares these with one-hot targets.
   [[nodiscard]] virtual at::Tensor activated(const at::Tensor& logits) const;
-  // One pass of training: adds the gradient of the loss against `labels` (int64) to the trainable
-  // parameters' grad().
+  // One pass of training: adds the gradient of the loss against `labels` to the trainable
+  // parameters' grad(). They are classes (int64, one a sample) or, for other tasks than
+  // classification, targets (float32, one for each output; nn/target_loss.h).
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
 

@@ -1,12 +1,13 @@
 #include "stoker/nn/model_file.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
+#include "stoker/core/invariant.h"
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
@@ -22,6 +23,12 @@ constexpr const char* kMean = "stoker.mean";
 constexpr const char* kDeviation = "stoker.std";
 constexpr const char* kFraming = "stoker.framing";
 constexpr const char* kDivision = "stoker.division";
+constexpr const char* kTask = "stoker.task";
+constexpr const char* kThresholds = "stoker.thresholds";
+constexpr const char* kTargetMean = "stoker.target_mean";
+constexpr const char* kTargetDeviation = "stoker.target_std";
+constexpr const char* kDepth = "stoker.depth";    // where it is not 8
+constexpr const char* kWindow = "stoker.window";  // where there is one
 // Any real number of classes, and no more memory than the header itself took.
 constexpr std::size_t kMaxClasses = 1 << 20;
 
@@ -62,16 +69,95 @@ ImageShape parse_image(const SafetensorsMetadata& metadata, const std::string& p
       used != static_cast<int>(text.size())) {
     fail(path, kImage, "HEIGHTxWIDTHxCHANNELS, e.g. 28x28x1", text.substr(0, 100));
   }
+  if (metadata.contains(kDepth)) {
+    if (metadata.at(kDepth) != "16") fail(path, kDepth, "16", metadata.at(kDepth).substr(0, 100));
+    shape.depth = 16;
+  }
   check_shape(shape);
   return shape;
 }
 
-void check_preprocessing(const Preprocessing& preprocessing, const std::string& path) {
-  for (std::size_t i = 0; i < 3; ++i) {
+// Three for images of up to three channels, as older programs expect.
+std::size_t numbers_of(const ImageShape& image) { return image.channels == 4 ? 4 : 3; }
+
+std::string numbers_text(const ChannelNumbers& numbers, const ImageShape& image) {
+  return Json(std::vector<double>(numbers.begin(), numbers.begin() + numbers_of(image))).dump();
+}
+
+ChannelNumbers channel_numbers(const SafetensorsMetadata& metadata, const char* key,
+                               const ImageShape& image, const std::string& path) {
+  const auto found =
+      parse_list<std::vector<double>>(metadata, key, path, "a number for each channel");
+  if (found.size() != numbers_of(image)) {
+    fail(path, key, fmt::format("{} numbers", numbers_of(image)), fmt::format("{}", found.size()));
+  }
+  ChannelNumbers numbers{};
+  std::copy(found.begin(), found.end(), numbers.begin());
+  return numbers;
+}
+
+void check_preprocessing(const Preprocessing& preprocessing, const ImageShape& image,
+                         const std::string& path) {
+  for (std::size_t i = 0; i < numbers_of(image); ++i) {
     const double mean = preprocessing.mean[i], deviation = preprocessing.deviation[i];
     if (std::isfinite(mean) && std::isfinite(deviation) && deviation > 0) continue;
     fail(path, kDeviation, "finite means, and deviations above 0",
          fmt::format("{} and {}", mean, deviation));
+  }
+}
+
+Task parse_card_task(const SafetensorsMetadata& metadata, const std::string& path) {
+  const auto found = metadata.find(kTask);
+  if (found == metadata.end()) return Task::kClassify;
+  try {
+    return parse_task(found->second);
+  } catch (const Error& error) {
+    fail(path, kTask, error.details().expected, found->second.substr(0, 100));
+  }
+}
+
+// One for each output, in a range.
+std::vector<double> parse_outputs(const SafetensorsMetadata& metadata, const char* key,
+                                  const ModelCard& card, const std::string& path,
+                                  bool (*fits)(double)) {
+  std::vector<double> values =
+      parse_list<std::vector<double>>(metadata, key, path, "a JSON list of numbers");
+  if (values.size() != card.class_names.size()) {
+    fail(path, key, fmt::format("{} numbers", card.class_names.size()),
+         fmt::format("{}", values.size()));
+  }
+  for (const double value : values) {
+    if (!fits(value)) fail(path, key, "numbers in their range", fmt::format("{}", value));
+  }
+  return values;
+}
+
+void read_task(ModelCard& card, const SafetensorsMetadata& metadata, const std::string& path) {
+  card.task = parse_card_task(metadata, path);
+  if (card.task == Task::kMultilabel && metadata.contains(kThresholds)) {
+    card.thresholds = parse_outputs(metadata, kThresholds, card, path,
+                                    [](double value) { return value >= 0 && value <= 1; });
+  }
+  if (card.task == Task::kRegress) {
+    card.target_mean = parse_outputs(metadata, kTargetMean, card, path,
+                                     [](double value) { return std::isfinite(value); });
+    card.target_std = parse_outputs(metadata, kTargetDeviation, card, path,
+                                    [](double value) { return std::isfinite(value) && value > 0; });
+  }
+}
+
+void add_task(SafetensorsMetadata& metadata, const ModelCard& card) {
+  if (card.task == Task::kClassify) return;
+  metadata[kTask] = name_of(card.task);
+  const auto add = [&](const char* key, const std::vector<double>& values) {
+    STOKER_INVARIANT(values.size() == card.class_names.size(), "{}: {} numbers for {} outputs", key,
+                     values.size(), card.class_names.size());
+    metadata[key] = Json(values).dump();
+  };
+  if (card.task == Task::kMultilabel && !card.thresholds.empty()) add(kThresholds, card.thresholds);
+  if (card.task == Task::kRegress) {
+    add(kTargetMean, card.target_mean);
+    add(kTargetDeviation, card.target_std);
   }
 }
 
@@ -95,13 +181,17 @@ void save_model(const std::filesystem::path& path, const ModelCard& card,
 
 SafetensorsMetadata card_metadata(const ModelCard& card) {
   const Preprocessing& preprocessing = card.preprocessing;
-  SafetensorsMetadata metadata = {{kArchitectureKey, card.architecture},
-                                  {kImage, shape_text(card.input.image)},
-                                  {kClasses, Json(card.class_names).dump()},
-                                  {kMean, Json(preprocessing.mean).dump()},
-                                  {kDeviation, Json(preprocessing.deviation).dump()}};
+  SafetensorsMetadata metadata = {
+      {kArchitectureKey, card.architecture},
+      {kImage, shape_text(card.input.image)},
+      {kClasses, Json(card.class_names).dump()},
+      {kMean, numbers_text(preprocessing.mean, card.input.image)},
+      {kDeviation, numbers_text(preprocessing.deviation, card.input.image)}};
+  if (card.input.image.depth != 8) metadata[kDepth] = fmt::format("{}", card.input.image.depth);
+  if (!preprocessing.window.empty()) metadata[kWindow] = preprocessing.window;
   if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
   if (!card.division.empty()) metadata[kDivision] = card.division;
+  add_task(metadata, card);
   return metadata;
 }
 
@@ -116,13 +206,13 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
   }
   card.input = {.image = parse_image(metadata, path),
                 .classes = static_cast<std::int64_t>(card.class_names.size())};
-  using Channels = std::array<double, 3>;
-  card.preprocessing = {
-      .mean = parse_list<Channels>(metadata, kMean, path, "three numbers"),
-      .deviation = parse_list<Channels>(metadata, kDeviation, path, "three numbers")};
+  card.preprocessing = {.mean = channel_numbers(metadata, kMean, card.input.image, path),
+                        .deviation = channel_numbers(metadata, kDeviation, card.input.image, path)};
+  if (metadata.contains(kWindow)) card.preprocessing.window = metadata.at(kWindow);
   if (metadata.contains(kFraming)) card.preprocessing.framing = metadata.at(kFraming);
   if (metadata.contains(kDivision)) card.division = metadata.at(kDivision);
-  check_preprocessing(card.preprocessing, path);
+  check_preprocessing(card.preprocessing, card.input.image, path);
+  read_task(card, metadata, path);
   return card;
 }
 
@@ -150,29 +240,37 @@ LoadedModel load_model(const std::filesystem::path& path, bool allow_nonfinite) 
 void check_image_shape(const ModelCard& card, const ImageShape& shape,
                        const std::string& model_path) {
   if (card.input.image == shape) return;
+  const bool depth = card.input.image.depth == shape.depth;
+  const auto text = [depth](const ImageShape& image) {
+    return depth ? shape_text(image) : fmt::format("{} of {} bits", shape_text(image), image.depth);
+  };
   throw Error({.what = "the model was trained for other images than the data has",
                .path = model_path,
-               .expected = shape_text(card.input.image),
-               .found = shape_text(shape)});
+               .expected = text(card.input.image),
+               .found = text(shape)});
 }
 
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
-                       const std::string& model_path) {
+                       const std::string& model_path, Task task) {
   if (model == data) return;
+  const char* one = task == Task::kRegress ? "target" : "class";
+  const char* many = task == Task::kRegress ? "targets" : "classes";
   if (data.empty()) {
-    throw Error({.what = "the data has no classes",
+    throw Error({.what = fmt::format("the data has no {}", many),
                  .path = model_path,
-                 .expected = fmt::format("the model's {} classes", model.size()),
-                 .found = "images without classes",
-                 .hint = "Put them into a folder for each class; `stoker predict` needs none"});
+                 .expected = fmt::format("the model's {} {}", model.size(), many),
+                 .found = fmt::format("images without {}", many),
+                 .hint = task == Task::kClassify
+                             ? "Put them into a folder for each class; `stoker predict` needs none"
+                             : "Name the columns of a table; `stoker predict` needs none"});
   }
   std::size_t i = 0;
   while (i < model.size() && i < data.size() && model[i] == data[i]) ++i;
-  const auto name = [i](const std::vector<std::string>& names) {
-    return i < names.size() ? fmt::format("\"{}\" for class {} of {}", names[i], i, names.size())
-                            : fmt::format("only {} classes", names.size());
+  const auto name = [&](const std::vector<std::string>& names) {
+    return i < names.size() ? fmt::format("\"{}\" for {} {} of {}", names[i], one, i, names.size())
+                            : fmt::format("only {} {}", names.size(), many);
   };
-  throw Error({.what = "the model was trained for other classes than the data has",
+  throw Error({.what = fmt::format("the model was trained for other {} than the data has", many),
                .path = model_path,
                .expected = name(model),
                .found = fmt::format("{} in the data", name(data))});

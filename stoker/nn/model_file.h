@@ -1,5 +1,6 @@
 // A model as one safetensors file: its tensors, and in the metadata all that using it takes: the
-// architecture, the input, the names of the classes and how pixels become numbers. So `predict`
+// architecture, the input, the names of the classes, how pixels become numbers and how outputs are
+// read. So `predict`
 // needs nothing else and cannot disagree with `train`. Python's safetensors reads it too.
 #pragma once
 
@@ -8,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "stoker/core/task.h"
 #include "stoker/io/safetensors.h"
 #include "stoker/nn/model.h"
 #include "stoker/nn/preprocessing.h"
+#include "stoker/nn/target_scale.h"
 
 namespace stoker {
 
@@ -21,10 +24,19 @@ inline constexpr const char* kArchitectureKey = "stoker.architecture";
 struct ModelCard {
   std::string architecture;
   ModelInput input;
-  std::vector<std::string> class_names;  // label i means class_names[i]
+  std::vector<std::string> class_names;  // label i means class_names[i]; of kRegress the targets'
   Preprocessing preprocessing;
   // How the run's training data was divided (data/division.h); empty: it was not.
   std::string division = {};
+  // A file of kClassify has none of these, nor says its task.
+  Task task = Task::kClassify;
+  // Of kMultilabel, one for each class: a probability from here on up means that the image shows
+  // it. Empty: 0.5.
+  std::vector<double> thresholds = {};
+  // Of kRegress, one for each target (nn/target_scale.h).
+  std::vector<double> target_mean = {}, target_std = {};
+
+  [[nodiscard]] TargetScale target_scale() const { return {target_mean, target_std}; }
 };
 
 // The same model and card make the same bytes. Throws Error where the disk refuses.
@@ -52,8 +64,9 @@ struct LoadedModel {
 // Throws Error unless the model was made for images of this shape.
 void check_image_shape(const ModelCard& card, const ImageShape& shape,
                        const std::string& model_path);
-// Throws Error, with the first difference, unless both name the same classes in the same order.
+// Throws Error, with the first difference, unless both name the same classes, or targets, in the
+// same order.
 void check_class_names(const std::vector<std::string>& model, const std::vector<std::string>& data,
-                       const std::string& model_path);
+                       const std::string& model_path, Task task = Task::kClassify);
 
 }  // namespace stoker

@@ -87,6 +87,72 @@ TEST(ModelFile, AMetadataThatMakesNoSenseIsAnErrorWithItsKey) {
   EXPECT_THROW(static_cast<void>(read_card({}, "f")), Error);
 }
 
+ModelCard card_of_task(Task task) {
+  return {.architecture = "mlp:72,3",
+          .input = kModelFileInput,
+          .class_names = kNames,
+          .preprocessing = kPreprocessing,
+          .task = task};
+}
+
+TEST(ModelFile, AClassifiersFileSaysNothingOfTasks) {
+  for (const auto& [key, value] : card_metadata(card_of_task(Task::kClassify))) {
+    EXPECT_EQ(key.find("task"), std::string::npos) << key;
+    EXPECT_EQ(key.find("target"), std::string::npos) << key;
+    EXPECT_EQ(key.find("threshold"), std::string::npos) << key;
+  }
+}
+
+TEST(ModelFile, BringsBackTaskThresholdsAndScale) {
+  ModelCard card = card_of_task(Task::kMultilabel);
+  EXPECT_TRUE(read_card(card_metadata(card), "f").thresholds.empty());
+  card.thresholds = {0.1, 0, 1};
+  ModelCard back = read_card(card_metadata(card), "f");
+  EXPECT_EQ(back.task, Task::kMultilabel);
+  EXPECT_EQ(back.thresholds, card.thresholds);
+  card = card_of_task(Task::kRegress);
+  card.target_mean = {2000.1, -1e-30, 0};
+  card.target_std = {1.0 / 3, 1e-9, 1};
+  back = read_card(card_metadata(card), "f");
+  EXPECT_EQ(back.task, Task::kRegress);
+  EXPECT_EQ(back.target_scale(), card.target_scale());
+  card.target_std.pop_back();
+  EXPECT_THROW((void)card_metadata(card), InvariantError);
+}
+
+TEST(ModelFile, ATasksNumbersAreChecked) {
+  const auto message = [](SafetensorsMetadata metadata) {
+    return message_of([&] { (void)read_card(metadata, "f"); });
+  };
+  const auto with = [](ModelCard card, const char* key, const char* value) {
+    SafetensorsMetadata metadata = card_metadata(card);
+    metadata[key] = value;
+    return metadata;
+  };
+  const ModelCard labels = card_of_task(Task::kMultilabel);
+  EXPECT_NE(message(with(labels, "stoker.task", "segment")).find("classify, multilabel, regress"),
+            std::string::npos);
+  for (const char* wrong : {"[0.5,0.5]", "[0.5,0.5,0.5,0.5]", "[0.5,0.5,1.5]", "[0.5,0.5,-1]",
+                            "[0.5,0.5,null]", "[0.5,0.5,\"x\"]", "0.5", "["}) {
+    EXPECT_NE(message(with(labels, "stoker.thresholds", wrong)).find("thresholds"),
+              std::string::npos)
+        << wrong;
+  }
+  ModelCard numbers = card_of_task(Task::kRegress);
+  numbers.target_mean = {0, 0, 0};
+  numbers.target_std = {1, 1, 1};
+  for (const char* wrong : {"[1,1]", "[1,1,1e999]", "[1,1,null]", "{}"}) {
+    EXPECT_NE(message(with(numbers, "stoker.target_mean", wrong)).find("target_mean"),
+              std::string::npos)
+        << wrong;
+  }
+  EXPECT_NE(message(with(numbers, "stoker.target_std", "[1,1,0]")).find("target_std"),
+            std::string::npos);
+  SafetensorsMetadata without = card_metadata(numbers);
+  without.erase("stoker.target_std");
+  EXPECT_NE(message(without).find("target_std"), std::string::npos);
+}
+
 TEST(ModelFile, TensorsMustBeExactlyTheArchitectures) {
   const TempFolder folder;
   const auto path = saved(folder, "mlp:72,5,3");
@@ -112,6 +178,12 @@ TEST(ModelFile, OtherClassesAreNamed) {
   EXPECT_NO_THROW(check_class_names(kNames, kNames, "m"));
   EXPECT_NE(message({"dirty", "clean", "x"}).find("\"clean\" for class 0"), std::string::npos);
   EXPECT_NE(message({"clean"}).find("only 1 classes"), std::string::npos);
+}
+
+TEST(ModelFile, OtherTargetsAreNamed) {
+  const std::string message =
+      message_of([] { check_class_names({"angle"}, {"length"}, "m", Task::kRegress); });
+  EXPECT_NE(message.find("\"angle\" for target 0 of 1"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -2,18 +2,19 @@
 /// How pixels become numbers, as a model's file says it.
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "stoker/kernels/normalise/normalise.h"
 
 namespace stoker {
 
-/// (value / 255 - mean) / deviation, for each channel.
+/// (value / 255 - mean) / deviation, for each channel; of 16 bits (value / 65535 - mean) /
+/// deviation.
 struct Preprocessing {
-  std::array<double, 3> mean = {0, 0, 0};
-  std::array<double, 3> deviation = {1, 1, 1};
+  ChannelNumbers mean = {0, 0, 0, 0};
+  ChannelNumbers deviation = {1, 1, 1, 1};
   std::string framing = {};  ///< the policy that gives images their size; empty: they have it
+  std::string window = {};   ///< of values of 16 bits, "100,4000" or "image"; empty: none
 
   [[nodiscard]] Normalisation normalisation() const {
     return from_mean_and_deviation(mean, deviation);

@@ -123,7 +123,8 @@ class Feed::Impl::Worker {
         times_(feed.times_[number]),
         activity_(feed.activities_[number]),
         jobs_(feed.work()),
-        maker_(feed.recipe()) {}
+        maker_(feed.recipe()),
+        numbers_(number_count(feed.source_->fields())) {}
 
   void run() {
     Ring& ring = *feed_.ring_;
@@ -178,11 +179,18 @@ class Feed::Impl::Worker {
     *place.label = maker_.make({.index = job.index, .epoch = job.run.epoch, .pixels = place.pixels},
                                timed ? &stages : nullptr);
     *place.index = job.index;
+    put_fields(job);
     if (timed) times_.add_stages(stages.read, stages.augment, stages.write);
     if (const auto waited = maker_.take_store_wait(); waited.count() > 0) {
       times_.add_store(static_cast<std::uint64_t>(waited.count()));
     }
     times_.count_sample();
+  }
+
+  void put_fields(const detail::Job& job) {
+    if (numbers_.empty()) return;
+    static_cast<void>(feed_.source_->read_fields(job.index, numbers_).value());
+    feed_.ring_->put_numbers(job.run, job.place, numbers_);
   }
 
   Impl& feed_;
@@ -191,6 +199,7 @@ class Feed::Impl::Worker {
   std::uint64_t begun_ = 0;
   detail::JobList jobs_;
   detail::SampleMaker maker_;
+  std::vector<float> numbers_;  // of the source's fields, one sample's
 };
 
 detail::Work Feed::Impl::work() {
@@ -208,23 +217,42 @@ detail::SampleRecipe Feed::Impl::recipe() const {
           .pixel_type = options_.pixel_type,
           .normalisation = options_.normalisation,
           .framing = options_.framing,
-          .seed = options_.seed};
+          .seed = options_.seed,
+          .views = options_.views};
 }
+
+namespace {
+
+// Of samples in batches of this type.
+ImageShape batch_shape(const Source& source, const Policy& policy, PixelType type) {
+  const ImageShape shape = sample_shape(source, policy);
+  if (type == PixelType::kF32 || shape.depth == 8) return shape;
+  throw OptionError({.what = "cannot give batches of bytes",
+                     .expected = "images of 8 bits",
+                     .found = fmt::format("images of {} bits", shape.depth),
+                     .hint = "Take batches of floats (`dtype` float32), or use `depth` 8"});
+}
+
+}  // namespace
 
 Feed::Impl::Impl(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
     : source_(std::move(source)),
       policy_(std::move(policy)),
       options_(options),
-      shape_(sample_shape(*source_, policy_)),
+      shape_(batch_shape(*source_, policy_, options.pixel_type)),
       order_(*source_, options.seed, options.shuffle),
       times_(static_cast<std::size_t>(resolve_workers(options.workers))),
       activities_(times_.size()),
       faults_(options.max_errors) {
   ring_ = std::make_shared<Ring>(
       plan_of(options, source_->size()),
-      BatchLayout{.shape = shape_, .pixel_type = options.pixel_type, .capacity = 0},
+      BatchContents{.image = shape_,
+                    .pixel_type = options.pixel_type,
+                    .views = options.views,
+                    .numbers = {source_->fields().begin(), source_->fields().end()}},
       resolve_ring(options.ring_batches, workers()), workers(),
-      options.isolate ? MakeBatchMemory(shared_batch_memory) : options.make_memory);
+      options.isolate ? MakeBatchMemory(shared_batch_memory) : options.make_memory,
+      [source = source_](std::uint64_t index) { return source->sample_name(index); });
   threads_.reserve(times_.size());
   try {
     if (options.isolate) {

@@ -43,6 +43,7 @@ struct IsolationLimits {
 struct FeedOptions {
   int workers = 0;                      ///< 0: what the job may use (cpu_budget.h), at least two
   std::uint32_t batch_size = 64;        ///< over all ranks
+  std::uint32_t views = 1;              ///< of each sample, each augmented by itself (view_key)
   std::uint32_t epochs = 1;             ///< the feed ends before epoch `epochs`, counted from 0
   Cursor begin = {};                    ///< where to start
   std::uint64_t batches_per_epoch = 0;  ///< 0: all

@@ -2,7 +2,6 @@
 /// How pixels become numbers: mean and standard deviation of the channels, as a user gives them.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -17,9 +16,10 @@ struct NormaliseSettings {
 
   /// Puts in what was not given; throws Error where what was given does not fit.
   void resolve(int channels);
-  /// After resolve(): a number for each of three channels.
-  [[nodiscard]] std::array<double, 3> means() const;
-  [[nodiscard]] std::array<double, 3> deviations() const;
+  /// After resolve(): a number for each channel. What is not given for alpha, the fourth, is 0 and
+  /// 1.
+  [[nodiscard]] ChannelNumbers means() const;
+  [[nodiscard]] ChannelNumbers deviations() const;
   [[nodiscard]] Normalisation normalisation() const {
     return from_mean_and_deviation(means(), deviations());
   }

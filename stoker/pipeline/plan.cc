@@ -101,7 +101,8 @@ BatchPlan::Share BatchPlan::placed(std::uint64_t epoch, std::uint64_t position,
                                    std::uint64_t count) const noexcept {
   Share share{.epoch = static_cast<std::uint32_t>(epoch),
               .first_position = position,
-              .count = static_cast<std::uint32_t>(count)};
+              .count = static_cast<std::uint32_t>(count),
+              .step = step()};
   if (passes_ == 1) return share;
   share.epoch = static_cast<std::uint32_t>(epoch * passes_ + position / pass_samples_);
   share.first_position = position % pass_samples_;

@@ -54,6 +54,7 @@ class BatchPlan {
         0;  ///< of the order (data/order/sampler.h): passes are counted through the run
     std::uint64_t first_position = 0;  ///< its samples: this one, and every step() positions
     std::uint32_t count = 0;           ///< may be 0: the other ranks got the few that were left
+    std::uint32_t step = 1;            ///< from one of its positions to the next
   };
   [[nodiscard]] STOKER_API Share share(std::uint64_t batch) const noexcept;
 

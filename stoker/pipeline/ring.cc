@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,27 +13,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t align_up(std::size_t bytes) noexcept {
-  return (bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
-}
-
-// Where the three parts of a batch begin, and its whole length.
-struct Parts {
-  std::size_t labels, indices, bytes;
-};
-Parts parts_of(const BatchLayout& layout) noexcept {
-  const std::size_t labels = align_up(layout.capacity * layout.bytes_per_sample());
-  const std::size_t indices = labels + align_up(layout.capacity * sizeof(std::int64_t));
-  return {labels, indices, indices + align_up(layout.capacity * sizeof(std::uint64_t))};
-}
-
 void check_size(const BatchLayout& layout, std::uint32_t batches) {
-  check_shape(layout.shape);
-  // Shapes and capacity are bounded, so 128 bits hold every product.
-  using Wide = unsigned __int128;
-  const Wide values = Wide{layout.shape.bytes()} * bytes_per_value(layout.pixel_type);
-  const Wide bytes = (values + 64) * (layout.capacity + Wide{1}) * batches;
-  if (bytes > std::numeric_limits<std::size_t>::max() / 2) {
+  if (layout.bytes() > std::numeric_limits<std::size_t>::max() / 2 / batches) {
     throw Error({.what = "the batches in flight are too large for this machine's addresses",
                  .hint = "A smaller batch or fewer batches in flight need less"});
   }
@@ -41,9 +23,9 @@ void check_size(const BatchLayout& layout, std::uint32_t batches) {
 // Small samples come in runs, but each worker gets at least two runs of a batch.
 std::uint32_t run_length(const BatchLayout& layout, std::uint32_t workers) {
   constexpr std::size_t kRunBytes = 16 << 10, kMostPlaces = 16;
-  const auto by_size = static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(kRunBytes / layout.shape.bytes(), 1, kMostPlaces));
-  return std::clamp(layout.capacity / (2 * workers), 1U, by_size);
+  const auto by_size = static_cast<std::uint32_t>(std::clamp<std::size_t>(
+      kRunBytes / (layout.image().bytes() * layout.views()), 1, kMostPlaces));
+  return std::clamp(layout.capacity() / (2 * workers), 1U, by_size);
 }
 
 constexpr std::size_t kMostPrefetched = 8 << 10;  // more would push out what is being worked on
@@ -68,49 +50,23 @@ void timed_wait(Gate& gate, std::uint64_t* slept_ns, Ready ready) {
   }
 }
 
-void check_type(PixelType is, PixelType wanted) {
-  if (is == wanted) return;
-  const auto name = [](PixelType type) { return type == PixelType::kU8 ? "bytes" : "floats"; };
-  throw Error({.what = fmt::format("cannot give the pixels of a batch as {}", name(wanted)),
-               .expected = "the pixel_type of its FeedOptions",
-               .found = fmt::format("a batch of {}", name(is))});
-}
-
 }  // namespace
 
-std::span<const float> Batch::pixels_f32() const {
-  check_type(layout_.pixel_type, PixelType::kF32);
-  // Floats were written there; the memory is aligned (batch_memory.h).
-  return {reinterpret_cast<const float*>(pixels().data()), pixels().size() / sizeof(float)};
-}
-
-std::span<const std::uint8_t> Batch::pixels_u8() const {
-  check_type(layout_.pixel_type, PixelType::kU8);
-  return {reinterpret_cast<const std::uint8_t*>(pixels().data()), pixels().size()};
-}
-
-void Batch::release() noexcept {
-  if (ring_ == nullptr) return;
-  ring_->release(number_);
-  ring_.reset();
-}
-
-Ring::Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches, int workers,
-           const MakeBatchMemory& make_memory)
+Ring::Ring(const BatchPlan& plan, BatchContents shape, std::uint32_t batches, int workers,
+           const MakeBatchMemory& make_memory, NameOf name_of)
     : plan_(plan),
-      layout_(layout),
+      layout_(std::make_shared<BatchLayout>(std::move(shape), plan.capacity())),
+      name_of_(std::move(name_of)),
       cells_(batches),
       finished_(batches),
       next_batch_(plan.first_batch()) {
   STOKER_INVARIANT(batches > 0 && workers > 0, "{} batches, {} workers", batches, workers);
-  layout_.capacity = plan.capacity();
-  check_size(layout_, batches);
-  places_per_run_ = run_length(layout_, static_cast<std::uint32_t>(workers));
-  runs_per_batch_ = (layout_.capacity + places_per_run_ - 1) / places_per_run_;
-  bytes_per_batch_ = parts_of(layout_).bytes;
-  memory_ = make_memory(bytes_per_batch_ * batches);
-  STOKER_INVARIANT(memory_ != nullptr && memory_->bytes().size() >= bytes_per_batch_ * batches,
-                   "{} batches of {} bytes", batches, bytes_per_batch_);
+  check_size(*layout_, batches);
+  places_per_run_ = run_length(*layout_, static_cast<std::uint32_t>(workers));
+  runs_per_batch_ = (layout_->capacity() + places_per_run_ - 1) / places_per_run_;
+  memory_ = make_memory(layout_->bytes() * batches);
+  STOKER_INVARIANT(memory_ != nullptr && memory_->bytes().size() >= layout_->bytes() * batches,
+                   "{} batches of {} bytes", batches, layout_->bytes());
   for (std::uint64_t batch = plan.first_batch(); batch < plan.first_batch() + batches; ++batch) {
     prepare(cell_of(batch), batch);
   }
@@ -120,14 +76,6 @@ void Ring::prepare(Cell& cell, std::uint64_t batch) noexcept {
   cell.unfinished.store(std::max(1U, plan_.share(batch).count), std::memory_order_relaxed);
   // Publishes the count to the workers, and tells them that the memory is theirs.
   cell.writable.store(batch);
-}
-
-BatchSpans Ring::spans_of(std::uint64_t batch) noexcept {
-  const Parts parts = parts_of(layout_);
-  std::byte* base = memory_->bytes().data() + batch % cells_.size() * bytes_per_batch_;
-  return {.pixels = {base, layout_.capacity * layout_.bytes_per_sample()},
-          .labels = {reinterpret_cast<std::int64_t*>(base + parts.labels), layout_.capacity},
-          .indices = {reinterpret_cast<std::uint64_t*>(base + parts.indices), layout_.capacity}};
 }
 
 std::optional<Ring::Run> Ring::reserve() {
@@ -157,11 +105,23 @@ bool Ring::open(const Run& run, std::uint64_t* slept_ns) {
 }
 
 Ring::Place Ring::place(const Run& run, std::uint32_t i) noexcept {
-  const BatchSpans spans = spans_of(run.batch);
-  const std::size_t slot = run.first_slot + i, bytes = layout_.bytes_per_sample();
-  return {.pixels = spans.pixels.subspan(slot * bytes, bytes),
-          .label = &spans.labels[slot],
-          .index = &spans.indices[slot]};
+  std::byte* base = memory_of(run.batch);
+  const std::size_t slot = run.first_slot + i, bytes = layout_->pixel_bytes();
+  const auto fields = layout_->fields();
+  return {.pixels = {base + slot * bytes, bytes},
+          .label = reinterpret_cast<std::int64_t*>(base + fields[1].offset) + slot,
+          .index = reinterpret_cast<std::uint64_t*>(base + fields[2].offset) + slot};
+}
+
+void Ring::put_numbers(const Run& run, std::uint32_t i, std::span<const float> numbers) noexcept {
+  std::byte* base = memory_of(run.batch);
+  const std::size_t slot = run.first_slot + i;
+  for (const BatchField& field : layout_->fields().subspan(3)) {
+    const std::size_t count = field.bytes_per_sample / sizeof(float);
+    std::memcpy(base + field.offset + slot * field.bytes_per_sample, numbers.data(),
+                field.bytes_per_sample);
+    numbers = numbers.subspan(count);
+  }
 }
 
 void Ring::prefetch(const Run& run, std::uint32_t i) noexcept {
@@ -217,7 +177,7 @@ std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {
   cell.ready = false;
   --ready_ahead_;
   const std::uint64_t number = next_batch_++;
-  return Batch(shared_from_this(), number, plan_.share(number), layout_, spans_of(number));
+  return Batch(shared_from_this(), number, plan_.share(number), layout_, memory_of(number));
 }
 
 std::uint32_t Ring::ready() const noexcept {

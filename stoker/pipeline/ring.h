@@ -26,6 +26,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,9 +43,12 @@ namespace stoker {
 
 class Ring : public std::enable_shared_from_this<Ring> {
  public:
+  // The name of a sample, by its index.
+  using NameOf = std::function<std::string(std::uint64_t)>;
+
   // Runs are short enough that `workers` of them share every batch.
-  Ring(const BatchPlan& plan, BatchLayout layout, std::uint32_t batches, int workers,
-       const MakeBatchMemory& make_memory);
+  Ring(const BatchPlan& plan, BatchContents shape, std::uint32_t batches, int workers,
+       const MakeBatchMemory& make_memory, NameOf name_of = {});
 
   // Neighbouring places of one batch.
   struct Run {
@@ -61,11 +65,13 @@ class Ring : public std::enable_shared_from_this<Ring> {
 
   // The memory of place i of an open run.
   struct Place {
-    std::span<std::byte> pixels;
+    std::span<std::byte> pixels;  // of all views
     std::int64_t* label;
     std::uint64_t* index;
   };
   [[nodiscard]] Place place(const Run& run, std::uint32_t i) noexcept;
+  // Writes the numbers of the source's fields, which stand one field after the other.
+  void put_numbers(const Run& run, std::uint32_t i, std::span<const float> numbers) noexcept;
   // Brings a place's memory near for writing, if it is free already. Another worker wrote it last,
   // so it lies in that one's cache; fetched early, the fetch overlaps with work.
   void prefetch(const Run& run, std::uint32_t i) noexcept;
@@ -89,6 +95,8 @@ class Ring : public std::enable_shared_from_this<Ring> {
     return static_cast<std::uint32_t>(cells_.size());
   }
   [[nodiscard]] const BatchPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const BatchLayout& layout() const noexcept { return *layout_; }
+  [[nodiscard]] std::string name_of(std::uint64_t index) const { return name_of_(index); }
 
  private:
   struct alignas(64) Cell {
@@ -103,12 +111,14 @@ class Ring : public std::enable_shared_from_this<Ring> {
   [[nodiscard]] Cell& cell_of(std::uint64_t batch) noexcept {
     return cells_[batch % cells_.size()];
   }
-  [[nodiscard]] BatchSpans spans_of(std::uint64_t batch) noexcept;
+  [[nodiscard]] std::byte* memory_of(std::uint64_t batch) noexcept {
+    return memory_->bytes().data() + batch % cells_.size() * layout_->bytes();
+  }
   void prepare(Cell& cell, std::uint64_t batch) noexcept;
 
   BatchPlan plan_;
-  BatchLayout layout_;
-  std::size_t bytes_per_batch_;
+  std::shared_ptr<const BatchLayout> layout_;  // batches that outlive the ring's user have it too
+  NameOf name_of_;
   std::unique_ptr<BatchMemory> memory_;
   std::vector<Cell> cells_;
   std::uint32_t places_per_run_, runs_per_batch_;

@@ -13,7 +13,7 @@ std::shared_ptr<Ring> make_ring(const PlanOptions& plan, std::uint32_t batches,
                                 int workers = 1000) {
   return std::make_shared<Ring>(
       BatchPlan(plan),
-      BatchLayout{.shape = {.height = 2, .width = 2}, .pixel_type = PixelType::kU8}, batches,
+      BatchContents{.image = {.height = 2, .width = 2}, .pixel_type = PixelType::kU8}, batches,
       workers, host_batch_memory);
 }
 
@@ -146,7 +146,7 @@ TEST(Ring, RunsOfSmallSamplesCoverEveryPlaceOnce) {
 
 TEST(Ring, LargeSamplesAreTakenOneByOne) {
   const Ring ring(BatchPlan({.samples = 64}),
-                  BatchLayout{.shape = {.height = 224, .width = 224, .channels = 3}}, 1, 1,
+                  BatchContents{.image = {.height = 224, .width = 224, .channels = 3}}, 1, 1,
                   host_batch_memory);
   EXPECT_EQ(ring.places_per_run(), 1U);
 }

@@ -10,6 +10,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
+#include "stoker/report/detail/score_text.h"
 
 namespace stoker {
 namespace {
@@ -174,14 +175,32 @@ ComparisonAxis axis_of(const Comparison& comparison) {
 
 }  // namespace
 
-RunOutcome outcome_of(const RunReport& run) {
-  return {.best_top1 = detail::best_of(run.results, column_name::kValTop1).value,
-          .last_top1 = detail::last_of(run.results, column_name::kValTop1),
-          .last_loss = detail::last_of(run.results, column_name::kValLoss),
-          .test_top1 = run.test.top1,
-          .seconds = detail::training_seconds(run),
-          .samples_per_second = detail::training_speed(run),
-          .wait_share = detail::waiting_share(run)};
+namespace {
+
+// As a run of this task: NaN where it is one of another.
+RunOutcome outcome_as(const RunReport& run, Task task) {
+  const detail::BestRow best = detail::best_of(run.results, score_column(task));
+  RunOutcome outcome{.best_score = best.value,
+                     .last_score = detail::last_of(run.results, score_column(task)),
+                     .test_score = run.test.score(task),
+                     .last_loss = detail::last_of(run.results, column_name::kValLoss),
+                     .seconds = detail::training_seconds(run),
+                     .samples_per_second = detail::training_speed(run),
+                     .wait_share = detail::waiting_share(run)};
+  for (const Metric* one : detail::more_metrics(task)) {
+    outcome.more.push_back(detail::metric_at(run, *one, best.row));
+  }
+  return outcome;
+}
+
+}  // namespace
+
+RunOutcome outcome_of(const RunReport& run) { return outcome_as(run, run.task); }
+
+Spread more_spread(const Comparison& comparison, const RunGroup& group, std::size_t which) {
+  std::vector<double> values;
+  for (const std::size_t run : group.runs) values.push_back(comparison.outcomes[run].more[which]);
+  return spread_of(values);
 }
 
 Spread spread_of(std::span<const double> values) {
@@ -205,9 +224,11 @@ Spread spread_of(std::span<const double> values) {
 }
 
 Comparison compare_runs(std::span<const RunReport> runs) {
-  Comparison comparison{.settings = differing_settings(runs)};
+  Comparison comparison{.task = runs.front().task, .settings = differing_settings(runs)};
   comparison.groups = groups_of(runs, comparison.settings);
-  for (const RunReport& run : runs) comparison.outcomes.push_back(outcome_of(run));
+  for (const RunReport& run : runs) {
+    comparison.outcomes.push_back(outcome_as(run, comparison.task));
+  }
   if (!comparison.settings.empty()) comparison.axis = axis_of(comparison);
   return comparison;
 }

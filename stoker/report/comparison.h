@@ -15,9 +15,12 @@
 namespace stoker {
 
 struct RunOutcome {
-  double best_top1 = 0, last_top1 = 0, last_loss = 0;  // of the validation
-  double test_top1 = 0;                                // at the end; NaN: there was no test
+  // By MetricsResult::score(): top-1, mAP or R² of the validation, and of the test at the end,
+  // which is NaN where there was none.
+  double best_score = 0, last_score = 0, test_score = 0;
+  double last_loss = 0;  // of the validation
   double seconds = 0, samples_per_second = 0, wait_share = 0;
+  std::vector<double> more = {};  // other figures of the best epoch: detail::more_metrics()
 };
 [[nodiscard]] RunOutcome outcome_of(const RunReport& run);
 
@@ -48,6 +51,7 @@ struct ComparisonAxis {
 };
 
 struct Comparison {
+  Task task = Task::kClassify;             // of the first run; the others' scores are NaN elsewhere
   std::vector<std::string> settings = {};  // that are not the same in all runs
   std::vector<RunGroup> groups = {};       // in the order of their first runs
   std::vector<RunOutcome> outcomes = {};   // of each run
@@ -65,5 +69,9 @@ template <typename Member>
   for (const std::size_t run : group.runs) values.push_back(comparison.outcomes[run].*member);
   return spread_of(values);
 }
+
+// The same of RunOutcome::more.
+[[nodiscard]] Spread more_spread(const Comparison& comparison, const RunGroup& group,
+                                 std::size_t which);
 
 }  // namespace stoker

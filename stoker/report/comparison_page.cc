@@ -8,6 +8,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/comparison.h"
+#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
 #include "stoker/report/svg_chart.h"
@@ -30,13 +31,31 @@ HtmlCell spread_cell(const Spread& spread, bool percent, std::size_t runs) {
   return number_cell(spread.mean, with_deviation(spread, percent, runs));
 }
 
+// Of a run or a group: its scores and, at its best epoch, what else the task has.
+std::vector<std::string> score_columns(Task task) {
+  const std::string label = detail::score_text(task).label;
+  std::vector<std::string> names = {"last " + label, "best " + label, "test " + label};
+  for (const Metric* one : detail::more_metrics(task)) names.emplace_back(one->label);
+  return names;
+}
+
+// A score that is no percentage has its four digits in every row.
+HtmlCell score_cell(const Spread& spread, bool percent, std::size_t runs) {
+  if (percent || !std::isfinite(spread.mean)) return spread_cell(spread, percent, runs);
+  std::string text = detail::unit_text(spread.mean);
+  if (runs > 1) text += fmt::format(" ± {:.4f}", spread.deviation);
+  return number_cell(spread.mean, std::move(text));
+}
+
 HtmlTable groups_table(const Comparison& comparison) {
   HtmlTable table{.label = "Settings and results", .columns = comparison.settings, .rows = {}};
   if (comparison.settings.empty()) table.columns = {"run"};
-  for (const char* name : {"runs", "last top-1", "best top-1", "test top-1", "last loss",
-                           "training, s", "samples/s", "speed-up", "data wait"}) {
+  table.columns.emplace_back("runs");
+  for (const std::string& name : score_columns(comparison.task)) table.columns.push_back(name);
+  for (const char* name : {"last loss", "training, s", "samples/s", "speed-up", "data wait"}) {
     table.columns.emplace_back(name);
   }
+  const bool percent = detail::score_text(comparison.task).percent;
   double first_seconds = std::nan("");
   for (const RunGroup& group : comparison.groups) {
     const auto spread = [&](double RunOutcome::*member) {
@@ -50,9 +69,12 @@ HtmlTable groups_table(const Comparison& comparison) {
     if (std::isnan(first_seconds)) first_seconds = seconds.mean;
     const double speed_up = first_seconds / seconds.mean;
     row.push_back(number_cell(static_cast<double>(runs), std::to_string(runs)));
-    row.push_back(spread_cell(spread(&RunOutcome::last_top1), true, runs));
-    row.push_back(spread_cell(spread(&RunOutcome::best_top1), true, runs));
-    row.push_back(spread_cell(spread(&RunOutcome::test_top1), true, runs));
+    row.push_back(score_cell(spread(&RunOutcome::last_score), percent, runs));
+    row.push_back(score_cell(spread(&RunOutcome::best_score), percent, runs));
+    row.push_back(score_cell(spread(&RunOutcome::test_score), percent, runs));
+    for (std::size_t i = 0; i < detail::more_metrics(comparison.task).size(); ++i) {
+      row.push_back(spread_cell(more_spread(comparison, group, i), false, runs));
+    }
     row.push_back(spread_cell(spread(&RunOutcome::last_loss), false, runs));
     row.push_back(spread_cell(seconds, false, runs));
     row.push_back(number_cell(spread(&RunOutcome::samples_per_second).mean,
@@ -66,10 +88,13 @@ HtmlTable groups_table(const Comparison& comparison) {
 }
 
 std::string runs_table(std::span<const RunReport> runs, const Comparison& comparison) {
-  HtmlTable table{.label = "Every run",
-                  .columns = {"run", "state", "seed", "fold", "epochs", "last top-1", "best top-1",
-                              "test top-1", "last loss", "training, s", "samples/s"},
-                  .rows = {}};
+  HtmlTable table{
+      .label = "Every run", .columns = {"run", "state", "seed", "fold", "epochs"}, .rows = {}};
+  const detail::ScoreText score = detail::score_text(comparison.task);
+  for (const std::string& name : score_columns(comparison.task)) table.columns.push_back(name);
+  for (const char* name : {"last loss", "training, s", "samples/s"}) {
+    table.columns.emplace_back(name);
+  }
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const RunOutcome& o = comparison.outcomes[r];
     std::string seed, fold;
@@ -80,12 +105,14 @@ std::string runs_table(std::span<const RunReport> runs, const Comparison& compar
     const auto epochs = static_cast<double>(runs[r].results.rows());
     table.rows.push_back({text_cell(runs[r].name), text_cell(runs[r].state), text_cell(seed),
                           text_cell(fold), number_cell(epochs, count_text(epochs)),
-                          number_cell(o.last_top1, percent_text(o.last_top1)),
-                          number_cell(o.best_top1, percent_text(o.best_top1)),
-                          number_cell(o.test_top1, percent_text(o.test_top1)),
-                          number_cell(o.last_loss, number_text(o.last_loss)),
-                          number_cell(o.seconds, number_text(o.seconds)),
-                          number_cell(o.samples_per_second, count_text(o.samples_per_second))});
+                          number_cell(o.last_score, score.value(o.last_score)),
+                          number_cell(o.best_score, score.value(o.best_score)),
+                          number_cell(o.test_score, score.value(o.test_score))});
+    std::vector<HtmlCell>& row = table.rows.back();
+    for (const double value : o.more) row.push_back(number_cell(value, number_text(value)));
+    row.push_back(number_cell(o.last_loss, number_text(o.last_loss)));
+    row.push_back(number_cell(o.seconds, number_text(o.seconds)));
+    row.push_back(number_cell(o.samples_per_second, count_text(o.samples_per_second)));
   }
   return table_html(table);
 }
@@ -133,17 +160,19 @@ ChartSeries mean_curve(std::span<const RunReport> runs, const RunGroup& group, s
 }
 
 std::string curve_chart(std::span<const RunReport> runs, const Comparison& comparison,
-                        const std::string& column, const std::string& title, bool percent) {
+                        const std::string& column, ChartOptions options) {
   std::vector<ChartSeries> series;
   for (std::size_t g = 0; g < comparison.groups.size(); ++g) {
     series.push_back(mean_curve(runs, comparison.groups[g], g, column));
   }
-  return svg_chart(series, {.title = title, .percent = percent, .whole_x = true});
+  options.whole_x = true;
+  return svg_chart(series, options);
 }
 
 std::string axis_section(const Comparison& comparison) {
   if (!comparison.axis) return "";
   const std::string name = comparison.settings[comparison.axis->setting];
+  const detail::ScoreText score = detail::score_text(comparison.task);
   return fmt::format(
       "<section id=\"against\"><h2>Against {0}</h2>\n<p class=\"hint\">Points are means of "
       "repeats, "
@@ -151,16 +180,22 @@ std::string axis_section(const Comparison& comparison) {
       "</div></section>\n",
       escape_html(name),
       axis_chart(comparison, &RunOutcome::seconds, "Training time in seconds", false, true),
-      axis_chart(comparison, &RunOutcome::last_top1, "Last top-1 accuracy", true, false),
+      axis_chart(comparison, &RunOutcome::last_score,
+                 comparison.task == Task::kClassify ? "Last top-1 accuracy" : "Last " + score.label,
+                 score.percent, false),
       axis_chart(comparison, &RunOutcome::samples_per_second, "Samples a second", false, true));
 }
 
 std::string curves(std::span<const RunReport> runs, const Comparison& comparison) {
+  const detail::ScoreText score = detail::score_text(comparison.task);
   return "<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts two\">\n" +
-         curve_chart(runs, comparison, column_name::kValTop1, "Validation top-1", true) +
-         curve_chart(runs, comparison, column_name::kValLoss, "Validation loss", false) +
-         curve_chart(runs, comparison, column_name::kTrainLoss, "Training loss", false) +
-         curve_chart(runs, comparison, column_name::kRate, "Learning rate", false) +
+         curve_chart(runs, comparison, score.column,
+                     {.title = "Validation " + score.label,
+                      .percent = score.percent,
+                      .y_floor = detail::score_floor(runs)}) +
+         curve_chart(runs, comparison, column_name::kValLoss, {.title = "Validation loss"}) +
+         curve_chart(runs, comparison, column_name::kTrainLoss, {.title = "Training loss"}) +
+         curve_chart(runs, comparison, column_name::kRate, {.title = "Learning rate"}) +
          "</div></section>\n";
 }
 

@@ -72,7 +72,7 @@ TEST(Comparison, FoldsOfOneDivisionMakeOneGroupWithItsSpread) {
   const Comparison comparison = compare_runs(runs);
   ASSERT_EQ(comparison.groups.size(), 1u);
   EXPECT_EQ(comparison.groups[0].name, "2 of 2 folds");
-  EXPECT_NEAR(group_spread(comparison, comparison.groups[0], &RunOutcome::best_top1).mean, 0.6,
+  EXPECT_NEAR(group_spread(comparison, comparison.groups[0], &RunOutcome::best_score).mean, 0.6,
               1e-12);
   EXPECT_NE(comparison_page(runs).find("60.00 ± 28.28 %"), std::string::npos) << "of the test";
   runs[1].settings.front().second = "3";
@@ -112,6 +112,60 @@ TEST(ComparisonPage, ShowsTableAndPlotsAndEscapesSettings) {
   EXPECT_EQ(page.find("<u>"), std::string::npos);
   EXPECT_NE(page.find("Against workers"), std::string::npos);
   EXPECT_NE(page.find("Training time in seconds"), std::string::npos);
+}
+
+// Two learning rates with two seeds each; R² begins far below 0.
+std::vector<RunReport> regressions() {
+  std::vector<RunReport> runs;
+  for (const char* rate : {"0.1", "0.2"}) {
+    for (const char* seed : {"0", "1"}) {
+      RunReport run = run_with(std::string(rate) + seed, {{"lr", rate}, {"seed", seed}}, 0.5, 4);
+      run.task = Task::kRegress;
+      run.test.r2 = 0.5;
+      run.results.columns[1] = "val_r2";
+      run.results.columns.emplace_back("val_mae");
+      run.results.values[1] = {-500, *seed == '0' ? 0.75 : 0.875};
+      run.results.values.push_back({9, *seed == '0' ? 2.0 : 4.0});
+      runs.push_back(std::move(run));
+    }
+  }
+  return runs;
+}
+
+TEST(Comparison, ComparesByTheScoreOfTheTask) {
+  const auto runs = regressions();
+  const Comparison comparison = compare_runs(runs);
+  EXPECT_EQ(comparison.task, Task::kRegress);
+  EXPECT_DOUBLE_EQ(comparison.outcomes[1].best_score, 0.875);
+  EXPECT_DOUBLE_EQ(comparison.outcomes[1].test_score, 0.5);
+  ASSERT_EQ(comparison.outcomes[1].more.size(), 2u);
+  EXPECT_DOUBLE_EQ(comparison.outcomes[1].more[0], 4) << "MAE of the best epoch";
+  EXPECT_TRUE(std::isnan(comparison.outcomes[1].more[1])) << "no RMSE";
+  EXPECT_DOUBLE_EQ(more_spread(comparison, comparison.groups[0], 0).mean, 3);
+}
+
+TEST(Comparison, ARunOfAnotherTaskHasNoScore) {
+  auto runs = regressions();
+  runs.push_back(run_with("classes", {{"lr", "0.3"}}, 0.5, 1));
+  EXPECT_TRUE(std::isnan(compare_runs(runs).outcomes.back().best_score));
+  EXPECT_DOUBLE_EQ(outcome_of(runs.back()).best_score, 0.5) << "on its own it has one";
+}
+
+TEST(ComparisonPage, HasTheColumnsOfTheTask) {
+  const std::string page = comparison_page(regressions());
+  for (const char* text : {">last R²</th>", ">best R²</th>", ">test R²</th>", ">MAE</th>",
+                           ">0.8125 ± 0.0884</td>", "Validation R²", "Last R²"}) {
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(page.find("op-1"), std::string::npos);
+  EXPECT_EQ(page.find(">-400</text>"), std::string::npos) << "the curve is cut at 0";
+  const MarkdownReport report = comparison_markdown(regressions(), "r");
+  EXPECT_NE(report.text.find("| lr | runs | last R² | best R² | test R² | MAE | RMSE |"),
+            std::string::npos)
+      << report.text;
+  EXPECT_NE(report.text.find("0.8125 ± 0.0884 | 0.8125 ± 0.0884 | 0.5000 ± 0.0000"),
+            std::string::npos);
+  EXPECT_NE(report.text.find("(r_r2.png)"), std::string::npos);
 }
 
 TEST(ComparisonMarkdown, HasTheTableOfMeans) {

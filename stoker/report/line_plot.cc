@@ -30,10 +30,11 @@ constexpr std::array kMarks = {Mark::kDisc, Mark::kSquare, Mark::kDiamond};
 
 constexpr double kLineWidth = 2.5;
 constexpr double kMarkRadius = 4.5;
-constexpr double kFurthest = 1e7;  // pixels from the page, where lines that leave it end
-constexpr int kLineReach = 2;      // how far a line may stick out of the plot's area
-constexpr int kMarkReach = 8;      // the same for a mark
-constexpr int kInset = 14;         // between the y axis and the first point
+constexpr double kPointRadius = 2.2;  // of points that are not joined
+constexpr double kFurthest = 1e7;     // pixels from the page, where lines that leave it end
+constexpr int kLineReach = 2;         // how far a line may stick out of the plot's area
+constexpr int kMarkReach = 8;         // the same for a mark
+constexpr int kInset = 14;            // between the y axis and the first point
 constexpr int kPlotGap = 10;
 constexpr int kTickLength = 5;
 constexpr int kLeastArea = 120;
@@ -262,6 +263,12 @@ void draw_series(const MutableImageView& out, const PlotLayout& layout, const Pl
     return p.y >= area.y - 1 && p.y <= area.y + area.height + 1;
   };
   for (const std::vector<Point>& run : runs_of(series, layout)) {
+    if (!series.joined) {
+      for (const Point& point : run) {
+        if (inside(point)) marks.add_mark(Mark::kDisc, point, kPointRadius);
+      }
+      continue;
+    }
     for (std::size_t i = 1; i < run.size(); ++i) lines.add_line(run[i - 1], run[i], kLineWidth);
     if (!everywhere && run.size() > 1) continue;
     for (const Point& point : run) {

@@ -23,6 +23,7 @@ struct PlotSeries {
   std::string name;  // UTF-8; no entry in the legend where empty
   std::vector<double> x;
   std::vector<double> y;  // as many as x
+  bool joined = true;     // else small points, each on its own
 };
 
 struct LinePlotOptions {

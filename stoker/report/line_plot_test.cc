@@ -46,6 +46,15 @@ TEST(LinePlot, ALinePassesThroughItsPointsAndBetweenThem) {
   EXPECT_NE(colour_near(page, layout.place(0.5, 0.9)), kFirst);
 }
 
+TEST(LinePlot, PointsThatAreNotJoinedStandAlone) {
+  const Series series = {{"", {0, 1, 3}, {0.1, 0.9, 0.3}, /*joined=*/false}};
+  const Image page = line_plot(series);
+  const PlotLayout layout = plan_line_plot(series);
+  EXPECT_EQ(colour_near(page, layout.place(1, 0.9)), kFirst);
+  EXPECT_EQ(colour_near(page, layout.place(3, 0.3)), kFirst);
+  EXPECT_NE(colour_near(page, layout.place(0.5, 0.5)), kFirst);
+}
+
 TEST(LinePlot, GreaterIsHigherAndFurtherRight) {
   const Series series = one({0, 10}, {0, 1});
   const PlotLayout layout = plan_line_plot(series);

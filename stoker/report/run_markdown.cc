@@ -11,6 +11,7 @@
 #include "stoker/report/comparison.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/report/detail/run_sections.h"
+#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html_page.h"
 #include "stoker/report/line_plot.h"
 
@@ -52,7 +53,7 @@ std::vector<double> in_per_cent(std::vector<double> shares) {
   return shares;
 }
 
-void add_curve(std::vector<PlotSeries>& list, const RunReport& run, const char* column,
+void add_curve(std::vector<PlotSeries>& list, const RunReport& run, const std::string& column,
                const std::string& name, bool percent) {
   const std::vector<double>* x = run.results.find(column_name::kEpoch);
   const std::vector<double>* y = run.results.find(column);
@@ -99,6 +100,49 @@ void add_classes(MarkdownReport& report, const RunReport& run, const std::string
   report.text += fmt::format("![Confusion matrix]({})\n\n", file);
 }
 
+// Of several labels.
+void add_labels(MarkdownReport& report, const RunReport& run) {
+  if (run.classes.empty() || run.classes.size() != run.class_names.size()) return;
+  report.text += fmt::format("## Classes\n\nValidation after epoch {}.\n\n", run.judged_epoch);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < run.classes.size(); ++i) {
+    const ClassMetrics& c = run.classes[i];
+    rows.push_back({escaped(run.class_names[i]), std::to_string(c.support),
+                    percent_text(c.average_precision), detail::unit_text(c.threshold),
+                    percent_text(c.precision), percent_text(c.recall), detail::unit_text(c.f1)});
+  }
+  report.text +=
+      table_text({"class", "samples", "AP", "threshold", "precision", "recall", "F1"}, rows);
+}
+
+// Of a regression, with a plot of each of the first targets.
+void add_targets(MarkdownReport& report, const RunReport& run, const std::string& stem) {
+  constexpr std::size_t kMostPlots = 12, kMostPoints = 3000;
+  if (run.targets.empty() || run.targets.size() != run.class_names.size()) return;
+  report.text += fmt::format("## Targets\n\nValidation after epoch {}.\n\n", run.judged_epoch);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < run.targets.size(); ++i) {
+    const TargetMetrics& t = run.targets[i];
+    rows.push_back({escaped(run.class_names[i]), detail::unit_text(t.r2), number_text(t.mae),
+                    number_text(t.rmse)});
+  }
+  report.text += table_text({"target", "R²", "MAE", "RMSE"}, rows);
+  for (std::size_t i = 0; i < std::min(run.targets.size(), kMostPlots); ++i) {
+    const detail::TargetPoints points = detail::target_points(run, i, kMostPoints);
+    if (points.truth.empty()) continue;
+    const std::string title = fmt::format("{}: predicted against true", run.class_names[i]);
+    add_plot(report, fmt::format("{}_target{}.png", stem, i + 1), title,
+             {{.name = "", .x = points.truth, .y = points.predicted, .joined = false},
+              {.name = "", .x = points.ends, .y = points.ends}},
+             {.title = title,
+              .x_title = "true",
+              .y_title = "predicted",
+              .markers = false,
+              .width = 640,
+              .height = 600});
+  }
+}
+
 void add_ranks(MarkdownReport& report, const RunReport& run) {
   std::vector<Row> rows = detail::ranks_rows(run);
   if (rows.empty()) return;
@@ -113,20 +157,28 @@ std::string values_table(const Row& columns, const NamedValues& values) {
   return table_text(columns, rows);
 }
 
-std::string spread_text(const Spread& spread, double scale, std::size_t runs) {
+std::string spread_text(const Spread& spread, double scale, std::size_t runs, int digits = 2) {
   if (!std::isfinite(spread.mean)) return "–";
-  const std::string mean = fmt::format("{:.2f}", scale * spread.mean);
-  return runs < 2 ? mean : fmt::format("{} ± {:.2f}", mean, scale * spread.deviation);
+  const std::string mean = fmt::format("{:.{}f}", scale * spread.mean, digits);
+  return runs < 2 ? mean : fmt::format("{} ± {:.{}f}", mean, scale * spread.deviation, digits);
 }
 
 std::string comparison_table(const Comparison& comparison) {
   Row columns;
   for (const std::string& name : comparison.settings) columns.push_back(escaped(name));
   if (columns.empty()) columns = {"run"};
-  for (const char* name : {"runs", "last top-1, %", "best top-1, %", "test top-1, %", "last loss",
-                           "training, s", "samples/s", "speed-up"}) {
+  const detail::ScoreText score = detail::score_text(comparison.task);
+  columns.emplace_back("runs");
+  for (const char* which : {"last", "best", "test"}) {
+    columns.push_back(fmt::format("{} {}{}", which, score.label, score.unit()));
+  }
+  const auto more = detail::more_metrics(comparison.task);
+  for (const Metric* one : more) columns.emplace_back(one->label);
+  for (const char* name : {"last loss", "training, s", "samples/s", "speed-up"}) {
     columns.emplace_back(name);
   }
+  const double scale = score.scale();
+  const int digits = score.percent ? 2 : 4;
   std::vector<Row> rows;
   double first_seconds = std::nan("");
   for (const RunGroup& group : comparison.groups) {
@@ -140,9 +192,12 @@ std::string comparison_table(const Comparison& comparison) {
     const Spread seconds = spread(&RunOutcome::seconds);
     if (std::isnan(first_seconds)) first_seconds = seconds.mean;
     row.push_back(std::to_string(runs));
-    row.push_back(spread_text(spread(&RunOutcome::last_top1), 100, runs));
-    row.push_back(spread_text(spread(&RunOutcome::best_top1), 100, runs));
-    row.push_back(spread_text(spread(&RunOutcome::test_top1), 100, runs));
+    row.push_back(spread_text(spread(&RunOutcome::last_score), scale, runs, digits));
+    row.push_back(spread_text(spread(&RunOutcome::best_score), scale, runs, digits));
+    row.push_back(spread_text(spread(&RunOutcome::test_score), scale, runs, digits));
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      row.push_back(spread_text(more_spread(comparison, group, i), 1, runs, digits));
+    }
     row.push_back(fmt::format("{:.4f}", spread(&RunOutcome::last_loss).mean));
     row.push_back(spread_text(seconds, 1, runs));
     row.push_back(count_text(spread(&RunOutcome::samples_per_second).mean));
@@ -174,16 +229,18 @@ void add_axis_plot(MarkdownReport& report, const Comparison& comparison, double 
 
 MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
   MarkdownReport report;
+  const detail::ScoreText score = detail::score_text(run.task);
   report.text = fmt::format(
-      "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best validation top-1 {}, "
+      "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best validation {} {}, "
       "training {}, {} samples/s.\n\n",
       escaped(run.name), escaped(run.model), escaped(run.data), run.results.rows(),
-      run.augmentation.empty() ? "none" : escaped(run.augmentation),
-      percent_text(detail::best_of(run.results, column_name::kValTop1).value),
+      run.augmentation.empty() ? "none" : escaped(run.augmentation), score.label,
+      score.value(detail::best_of(run.results, score.column).value),
       duration_text(detail::training_seconds(run)), count_text(detail::training_speed(run)));
-  if (run.test.known()) {
-    report.text += fmt::format("Test top-1 {} on {} samples, with the weights of epoch {}.\n\n",
-                               percent_text(run.test.top1), run.test.samples, run.test.epoch);
+  if (run.test.known(run.task)) {
+    report.text +=
+        fmt::format("Test {} {} on {} samples, with the weights of epoch {}.\n\n", score.label,
+                    score.value(run.test.score(run.task)), run.test.samples, run.test.epoch);
   }
   for (const std::string& warning : run.warnings) {
     report.text += fmt::format("**Warning:** {}\n\n", escaped(warning));
@@ -192,16 +249,20 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
     report.text +=
         fmt::format("Making features took {} of the training time.\n\n", duration_text(features));
   }
-  std::vector<PlotSeries> loss, top1;
+  std::vector<PlotSeries> loss, scores;
   add_curve(loss, run, column_name::kTrainLoss, "training", false);
   add_curve(loss, run, column_name::kValLoss, "validation", false);
-  add_curve(top1, run, column_name::kTrainTop1, "training", true);
-  add_curve(top1, run, column_name::kValTop1, "validation", true);
+  add_curve(scores, run, column_name::kTrainTop1, "training", score.percent);
+  add_curve(scores, run, score.column, "validation", score.percent);
   add_plot(report, stem + "_loss.png", "Loss", loss, {.title = "Loss", .x_title = "epoch"});
-  add_plot(report, stem + "_top1.png", "Top-1 accuracy", top1,
-           {.title = "Top-1 accuracy in per cent", .x_title = "epoch"});
+  add_plot(report, fmt::format("{}_{}.png", stem, score.name), score.title, scores,
+           {.title = score.title + score.unit_words(),
+            .x_title = "epoch",
+            .y_min = detail::score_floor(run)});
   add_results(report, run);
   add_classes(report, run, stem);
+  add_labels(report, run);
+  add_targets(report, run, stem);
   add_ranks(report, run);
   if (!run.settings.empty()) {
     report.text += "## Settings\n\n" + values_table({"setting", "value"}, run.settings);
@@ -221,14 +282,21 @@ MarkdownReport comparison_markdown(std::span<const RunReport> runs, const std::s
   report.text += comparison_table(comparison);
   add_axis_plot(report, comparison, &RunOutcome::seconds, "Training time in seconds",
                 stem + "_time.png", 1);
-  add_axis_plot(report, comparison, &RunOutcome::last_top1, "Last top-1 accuracy in per cent",
-                stem + "_accuracy.png", 100);
+  const detail::ScoreText score = detail::score_text(comparison.task);
+  const bool accuracy = comparison.task == Task::kClassify;
+  add_axis_plot(
+      report, comparison, &RunOutcome::last_score,
+      fmt::format("Last {}{}", accuracy ? "top-1 accuracy" : score.label, score.unit_words()),
+      stem + (accuracy ? "_accuracy.png" : "_last.png"), score.scale());
   std::vector<PlotSeries> curves;
   for (const RunGroup& group : comparison.groups) {
-    add_curve(curves, runs[group.runs.front()], column_name::kValTop1, group.name, true);
+    add_curve(curves, runs[group.runs.front()], score.column, group.name, score.percent);
   }
-  add_plot(report, stem + "_top1.png", "Validation top-1", curves,
-           {.title = "Validation top-1 in per cent", .x_title = "epoch"});
+  const std::string title = "Validation " + score.label;
+  add_plot(report, fmt::format("{}_{}.png", stem, score.name), title, curves,
+           {.title = title + score.unit_words(),
+            .x_title = "epoch",
+            .y_min = detail::score_floor(runs)});
   return report;
 }
 

@@ -6,6 +6,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
+#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
 
@@ -43,7 +44,9 @@ struct Section {
 
 std::vector<Section> sections_of(const RunReport& run) {
   return {{"curves", "Curves", curves_section(run)},
-          {"classes", "Classes", classes_section(run)},
+          {"classes", "Classes",
+           run.task == Task::kMultilabel ? labels_section(run) : classes_section(run)},
+          {"targets", "Targets", run.task == Task::kRegress ? targets_section(run) : ""},
           {"calibration", "Calibration", calibration_section(run)},
           {"losses", "Top losses", losses_section(run)},
           {"doubts", "Most doubtful", doubts_section(run)},
@@ -57,18 +60,29 @@ std::vector<Section> sections_of(const RunReport& run) {
 std::string tiles(const RunReport& run) {
   const NumberTable& results = run.results;
   std::string out = "<div class=\"tiles\">\n";
-  const BestRow best = best_of(results, column_name::kValTop1);
+  const ScoreText score = score_text(run.task);
+  const BestRow best = best_of(results, score.column);
   if (best.row < results.rows()) {
-    if (run.test.known()) {
-      out += tile(percent_text(run.test.top1),
-                  fmt::format("test top-1, weights of epoch {}", run.test.epoch));
+    if (run.test.known(run.task)) {
+      out += tile(score.value(run.test.score(run.task)),
+                  fmt::format("test {}, weights of epoch {}", score.label, run.test.epoch));
     }
-    out += tile(percent_text(best.value),
-                fmt::format("best validation top-1, epoch {}", best.row + 1));
-    out +=
-        tile(percent_text(last_of(results, column_name::kValTop1)), "validation top-1, last epoch");
-    out +=
-        tile(number_text(last_of(results, column_name::kValLoss)), "validation loss, last epoch");
+    out += tile(score.value(best.value),
+                fmt::format("best validation {}, epoch {}", score.label, best.row + 1));
+    const std::vector<const Metric*> more = more_metrics(run.task);
+    for (const Metric* one : more) {
+      out += tile(number_text(metric_at(run, *one, best.row)),
+                  fmt::format("validation {}, epoch {}", one->label, best.row + 1));
+    }
+    // Seven tiles make one row.
+    if (more.empty()) {
+      out += tile(score.value(last_of(results, score.column)),
+                  fmt::format("validation {}, last epoch", score.label));
+    }
+    if (more.size() < 2) {
+      out +=
+          tile(number_text(last_of(results, column_name::kValLoss)), "validation loss, last epoch");
+    }
   }
   out += tile(duration_text(training_seconds(run)), "training");
   out += tile(count_text(training_speed(run)), "samples/s");

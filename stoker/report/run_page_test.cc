@@ -10,6 +10,7 @@
 namespace stoker {
 namespace {
 
+using test::count;
 using test::has;
 
 const std::string kEvil = "<img src=x onerror=alert(1)>\"'`|";
@@ -144,6 +145,119 @@ TEST(RunPage, ManyClassesAreAnImage) {
   run.confusion.assign(1600, 1);
   EXPECT_FALSE(has(run_page(run), "class=\"confusion\""));
   EXPECT_TRUE(has(run_page(run), "alt=\"Confusion matrix"));
+}
+
+// Two epochs of another task; every text that comes from a file is hostile.
+RunReport run_of(Task task) {
+  RunReport run = full_run();
+  run.task = task;
+  run.confusion = {};
+  run.calibration = {};
+  run.doubtful = {};
+  run.top_losses[0].truth_text = run.top_losses[0].prediction_text = kEvil;
+  run.batch[0].label_text = kEvil;
+  const bool labels = task == Task::kMultilabel;
+  run.results = {.columns = {"epoch", "train_loss", "val_loss", labels ? "val_map" : "val_r2",
+                             labels ? "val_micro_f1" : "val_mae",
+                             labels ? "val_macro_f1" : "val_rmse", "seconds"},
+                 .values = {{1, 2}, {2, 1}, {2, 1.5}, {-3, 0.75}, {12, 0.125}, {16, 0.25}, {1, 1}}};
+  run.test = {.samples = 10, .epoch = 2, .map = 0.625, .r2 = 0.5625};
+  return run;
+}
+
+RunReport labels_run() {
+  RunReport run = run_of(Task::kMultilabel);
+  run.classes = {
+      {8, 9, 0.5, 0.75, 0.8125, 0.9375, 0.4375},
+      {.support = 0, .precision = kNotDefined, .recall = kNotDefined, .f1 = kNotDefined}};
+  return run;
+}
+
+RunReport numbers_run() {
+  RunReport run = run_of(Task::kRegress);
+  run.targets = {{.mae = 3.25, .rmse = 4.5, .r2 = 0.875}, {.mae = 100, .rmse = 200}};
+  run.numbers = {.truth = {1, 1000, 2, 2000, 3, 3000},
+                 .predicted = {1.5F, 900, 2, 2100, 2.5F, NAN}};
+  return run;
+}
+
+TEST(RunPage, SeveralLabelsHaveATableOfClassesInsteadOfAMatrix) {
+  const std::string page = run_page(labels_run());
+  EXPECT_TRUE(has(page, "href=\"#classes\""));
+  EXPECT_FALSE(has(page, "class=\"confusion\""));
+  EXPECT_TRUE(has(page, ">AP</th>"));
+  for (const char* text : {">8</td>", ">93.75 %</td>", ">0.4375</td>", ">50.00 %</td>",
+                           ">75.00 %</td>", ">0.8125</td>", ">–</td>"}) {
+    EXPECT_TRUE(has(page, text)) << text;
+  }
+  EXPECT_FALSE(has(page, "<img src=x"));
+  EXPECT_FALSE(has(page, ">nan"));
+}
+
+TEST(RunPage, ARegressionHasPlotsAndATableOfTargets) {
+  const std::string page = run_page(numbers_run());
+  EXPECT_TRUE(has(page, "href=\"#targets\""));
+  EXPECT_FALSE(has(page, "id=\"classes\""));
+  for (const char* text : {">0.8750</td>", ">3.25</td>", ">4.5</td>", ">–</td>",
+                           "predicted against true", "class=\"series points c0\""}) {
+    EXPECT_TRUE(has(page, text)) << text;
+  }
+  EXPECT_EQ(count(page, "r=\"2.4\""), 5u) << "the pair with NaN has no point";
+  EXPECT_FALSE(has(page, "<img src=x"));
+  EXPECT_FALSE(has(page, ">nan"));
+}
+
+TEST(RunPage, TilesAndCurvesAreThoseOfTheTask) {
+  const std::string labels = run_page(labels_run()), numbers = run_page(numbers_run());
+  EXPECT_TRUE(has(labels, "<b>62.50 %</b><span>test mAP, weights of epoch 2"));
+  EXPECT_TRUE(has(labels, "<b>75.00 %</b><span>best validation mAP, epoch 2"));
+  EXPECT_TRUE(has(labels, "<b>0.125</b><span>validation micro F1, epoch 2"));
+  EXPECT_TRUE(has(labels, "<figcaption>Validation F1</figcaption>"));
+  EXPECT_TRUE(has(numbers, "<b>0.5625</b><span>test R², weights of epoch 2"));
+  EXPECT_TRUE(has(numbers, "<b>0.7500</b><span>best validation R², epoch 2"));
+  EXPECT_TRUE(has(numbers, "<b>0.125</b><span>validation MAE, epoch 2"));
+  EXPECT_TRUE(has(numbers, "<b>0.25</b><span>validation RMSE, epoch 2"));
+  EXPECT_TRUE(has(numbers, "<figcaption>R²</figcaption>"));
+  EXPECT_TRUE(has(numbers, "<figcaption>Validation errors</figcaption>"));
+  for (const std::string& page : {labels, numbers}) EXPECT_FALSE(has(page, "op-1"));
+}
+
+TEST(RunPage, TextStandsForPredictionsThatAreNotOneClass) {
+  RunReport run = numbers_run();
+  run.top_losses[0].truth_text = "12.5";
+  run.top_losses[0].prediction_text = "44.1";
+  EXPECT_TRUE(has(run_page(run), "<b>44.1</b><span>is 12.5</span><span>loss 2.3</span>"));
+}
+
+TEST(RunPage, OtherTasksWithLittleArePagesWithLittle) {
+  for (const Task task : {Task::kMultilabel, Task::kRegress}) {
+    RunReport run{.name = "bare", .task = task};
+    EXPECT_TRUE(has(run_page(run), "</html>"));
+    run.class_names = {"a"};  // without figures
+    run.numbers.truth = {1, 2};
+    EXPECT_FALSE(has(run_page(run), "<section"));
+    EXPECT_TRUE(run_markdown(run, "r").images.empty());
+    run.targets = {{.mae = 1}};
+    EXPECT_FALSE(has(run_page(run), "<circle")) << "truth without predictions";
+  }
+}
+
+TEST(RunMarkdown, HasTheTablesAndPlotsOfOtherTasks) {
+  const MarkdownReport labels = run_markdown(labels_run(), "r");
+  EXPECT_TRUE(has(labels.text, "Best validation mAP 75.00 %"));
+  EXPECT_TRUE(has(labels.text, "Test mAP 62.50 % on 10 samples"));
+  EXPECT_TRUE(has(labels.text, "| class | samples | AP | threshold | precision | recall | F1 |"));
+  EXPECT_TRUE(has(labels.text, "| 8 | 93.75 % | 0.4375 | 50.00 % | 75.00 % | 0.8125 |"));
+  EXPECT_TRUE(has(labels.text, "| 0 | – | – | – | – | – |"));
+  EXPECT_TRUE(has(labels.text, "(r_map.png)"));
+  const MarkdownReport numbers = run_markdown(numbers_run(), "r");
+  EXPECT_TRUE(has(numbers.text, "Best validation R² 0.7500"));
+  EXPECT_TRUE(has(numbers.text, "| 0.8750 | 3.25 | 4.5 |"));
+  for (const char* file : {"(r_loss.png)", "(r_r2.png)", "(r_target1.png)", "(r_target2.png)"}) {
+    EXPECT_TRUE(has(numbers.text, file)) << file;
+  }
+  EXPECT_EQ(numbers.images.size(), 4u);
+  EXPECT_FALSE(has(numbers.text, " <img"));
 }
 
 TEST(RunMarkdown, HasTablesAndImagesAndNoMarkupOfFiles) {

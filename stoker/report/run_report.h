@@ -5,10 +5,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "stoker/core/metrics_result.h"
 
 namespace stoker {
 
@@ -34,18 +35,26 @@ struct ReportImage {
   int width = 0, height = 0;
 };
 
-// A validation image and what the network took it for. Classes are indices of class_names.
+// A validation image and what the network took it for. Classes are indices of class_names. Tasks
+// whose answer is not one class have both as text instead: "cat 98 %, dog 71 %", "12.5".
 struct ReportPrediction {
   ReportImage image = {};
   std::string sample = {};
   std::int64_t label = -1;
   std::int64_t first = 0, second = 0;  // the two most probable classes
   double first_share = 0, second_share = 0, loss = 0;
+  std::string truth_text = {}, prediction_text = {};
 };
 
 struct ReportPair {
   std::int64_t label = 0;
   ReportImage before = {}, after = {};
+  std::string label_text = {};  // instead of the label, where the task has no such thing
+};
+
+// Samples of a regression: both at sample * targets + target. A selection where there are many.
+struct ReportNumbers {
+  std::vector<float> truth = {}, predicted = {};
 };
 
 // Of the samples that were judged with a confidence in one tenth.
@@ -64,22 +73,31 @@ struct FeedFacts {
 
 // The test at the end of a run, with the weights of its best epoch; NaN: there was none.
 struct TestFacts {
-  double top1 = std::numeric_limits<double>::quiet_NaN();
-  double loss = std::numeric_limits<double>::quiet_NaN();
+  double top1 = kNotDefined;
+  double loss = kNotDefined;
   std::int64_t samples = 0, epoch = 0;  // epoch counted from 1
-  [[nodiscard]] bool known() const noexcept { return std::isfinite(top1); }
+  double map = kNotDefined;             // of kMultilabel
+  double r2 = kNotDefined;              // of kRegress
+
+  [[nodiscard]] double score(Task task) const noexcept {
+    return task == Task::kClassify ? top1 : task == Task::kMultilabel ? map : r2;
+  }
+  [[nodiscard]] bool known(Task task = Task::kClassify) const noexcept {
+    return std::isfinite(score(task));
+  }
 };
 
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 struct RunReport {
   std::string name = {}, folder = {}, state = {};
+  Task task = Task::kClassify;
   std::string data = {}, model = {}, augmentation = {};
   std::vector<std::string> warnings = {};  // sentences that a reader must not miss
   NamedValues settings = {};               // of args.yaml, in its order
   // Data, machine, versions, digests, each with a title.
   std::vector<std::pair<std::string, NamedValues>> facts = {};
-  std::vector<std::string> class_names = {};
+  std::vector<std::string> class_names = {};          // of kRegress: the targets' names
   NumberTable results = {}, steps = {}, timing = {};  // results.csv, steps.csv, timing.csv
   NumberTable ranks = {};                             // ranks.csv
   FeedFacts feed = {};
@@ -89,6 +107,9 @@ struct RunReport {
   // Of the last validation.
   std::uint32_t judged_epoch = 0;            // counted from 1; 0: there was none
   std::vector<std::int64_t> confusion = {};  // at true * classes + predicted
+  std::vector<ClassMetrics> classes = {};    // of kMultilabel, one for each class
+  std::vector<TargetMetrics> targets = {};   // of kRegress, one for each target
+  ReportNumbers numbers = {};                // of kRegress
   std::vector<CalibrationBin> calibration = {};
   std::vector<ReportPrediction> top_losses = {}, doubtful = {};
   std::vector<ReportPair> batch = {};

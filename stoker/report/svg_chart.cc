@@ -47,14 +47,15 @@ double most_reach(std::vector<double> values) {
   return *place;
 }
 
-void extend(const ChartSeries& one, AxisScale scale, Extent& x, Extent& y) {
+void extend(const ChartSeries& one, const ChartOptions& options, Extent& x, Extent& y) {
   // The wildest of many faint points leave the image at its top, or the first losses of a run
   // would flatten everything after them.
   const double ceiling = one.faint ? most_reach(one.y) : kMostPlotted;
+  const double floor = options.y_floor.value_or(-kMostPlotted);
   for (std::size_t i = 0; i < one.x.size(); ++i) {
-    if (!can_draw(one.x[i], one.y[i], scale)) continue;
+    if (!can_draw(one.x[i], one.y[i], options.x_scale)) continue;
     x.add(one.x[i]);
-    y.add(std::min(one.y[i], ceiling));
+    y.add(std::clamp(one.y[i], floor, std::max(floor, ceiling)));
     if (one.low.empty()) continue;
     y.add(one.low[i]);
     y.add(one.high[i]);
@@ -76,8 +77,14 @@ Frame frame_of(Extent x, Extent y, const ChartOptions& options) {
           .height = options.height - kTop - kBottom};
 }
 
+// All digits of a large number would not fit beside the axis: "1.5e+09".
+std::string short_label(const Tick& tick) {
+  constexpr double kMostInFull = 1e7;
+  return std::abs(tick.value) < kMostInFull ? tick.label : fmt::format("{:.4g}", tick.value);
+}
+
 std::string y_label(const Tick& tick, bool percent) {
-  return percent ? fmt::format("{:.4g} %", 100 * tick.value) : tick.label;
+  return percent ? fmt::format("{:.4g} %", 100 * tick.value) : short_label(tick);
 }
 
 void add_grid(std::string& out, const Frame& frame, const ChartOptions& options) {
@@ -98,7 +105,7 @@ void add_grid(std::string& out, const Frame& frame, const ChartOptions& options)
                        bottom + 16, escape_html(text));
   };
   if (options.x_names.empty()) {
-    for (const Tick& tick : frame.x.ticks) x_text(frame.at_x(tick.value), tick.label);
+    for (const Tick& tick : frame.x.ticks) x_text(frame.at_x(tick.value), short_label(tick));
   }
   for (std::size_t i = 0; i < options.x_names.size(); ++i) {
     x_text(frame.at_x(static_cast<double>(i)), options.x_names[i]);
@@ -133,14 +140,26 @@ std::string values_text(const std::vector<double>& values) {
   return text;
 }
 
+void add_points(std::string& out, const ChartSeries& one, const Frame& frame) {
+  out += fmt::format("<g class=\"series points c{}\">", one.colour % kChartColours);
+  for (std::size_t i = 0; i < one.x.size(); ++i) {
+    if (!can_draw(one.x[i], one.y[i], frame.x.scale)) continue;
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.4\"/>", frame.at_x(one.x[i]),
+                       frame.at_y(one.y[i]));
+  }
+  out += "</g>";
+}
+
 void add_series(std::string& out, const ChartSeries& one, const Frame& frame) {
   constexpr std::size_t kMostDots = 60;
+  if (one.points) return add_points(out, one, frame);
+  const bool still = one.faint || one.still;
   out += fmt::format(
       "<g class=\"series c{0}{1}{2}\" data-name=\"{3}\" data-colour=\"c{0}\" data-x=\"{4}\" "
       "data-y=\"{5}\"><path d=\"{6}\"/>",
       one.colour % kChartColours, one.faint ? " faint" : "", one.dashed ? " dashed" : "",
-      escape_html(one.name), one.faint ? "" : values_text(one.x),
-      one.faint ? "" : values_text(one.y), line_of(one, frame));
+      escape_html(one.name), still ? "" : values_text(one.x), still ? "" : values_text(one.y),
+      line_of(one, frame));
   for (std::size_t i = 0; i < one.low.size(); ++i) {
     if (!can_draw(one.x[i], one.y[i], frame.x.scale) || !(one.low[i] < one.high[i])) continue;
     out += fmt::format("<path class=\"spread\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/>",
@@ -173,7 +192,7 @@ std::string svg_chart(std::span<const ChartSeries> series, const ChartOptions& o
   Extent x, y;
   for (const ChartSeries& one : series) {
     STOKER_INVARIANT(one.x.size() == one.y.size(), "{} x, {} y", one.x.size(), one.y.size());
-    extend(one, options.x_scale, x, y);
+    extend(one, options, x, y);
   }
   if (x.empty() || y.empty()) return "";
   const Frame frame = frame_of(x, y, options);

@@ -23,7 +23,9 @@ struct ChartSeries {
   std::vector<double> low = {}, high = {};  // where not empty: a line from one to the other
   std::size_t colour = 0;                   // below kChartColours
   bool faint = false, dashed = false;
-  bool dots = false;  // points stand out
+  bool dots = false;    // points stand out
+  bool points = false;  // they are all there is: many, small, not joined
+  bool still = false;   // the pointer finds no values, as with `faint` and `points`
 };
 
 struct ChartOptions {
@@ -33,6 +35,7 @@ struct ChartOptions {
   bool whole_x = false;  // ticks at whole numbers only
   AxisScale x_scale = AxisScale::kLinear;
   std::optional<double> y_low = {}, y_high = {};  // the axis goes that far at least
+  std::optional<double> y_floor = {};             // values below leave the image at its bottom
   // What x stands for where it is no number: point i is called names[i].
   std::vector<std::string> x_names = {};
   int width = 420, height = 250;

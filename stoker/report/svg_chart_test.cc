@@ -9,15 +9,8 @@
 namespace stoker {
 namespace {
 
+using test::count;
 using test::has;
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
-}
 
 TEST(SvgChart, HoldsTheValuesForTheScript) {
   const std::vector<ChartSeries> series = {{.name = "training", .x = {1, 2}, .y = {0.5, 0.25}}};
@@ -73,6 +66,34 @@ TEST(SvgChart, SpreadsAreLinesFromLeastToGreatest) {
   const std::vector<ChartSeries> series = {
       {.name = "a", .x = {1, 2}, .y = {2, 3}, .low = {1, 3}, .high = {3, 3}}};
   EXPECT_EQ(count(svg_chart(series, {}), "class=\"spread\""), 1u);
+}
+
+TEST(SvgChart, PointsAreNotJoinedAndTellTheScriptNothing) {
+  const std::vector<ChartSeries> series = {
+      {.name = "samples", .x = {1, 2, 3}, .y = {1, std::nan(""), 2}, .points = true},
+      {.name = "exact", .x = {1, 3}, .y = {1, 3}, .still = true}};
+  const std::string chart = svg_chart(series, {});
+  EXPECT_EQ(count(chart, "<circle"), 2u);
+  EXPECT_EQ(count(chart, "<path"), 1u) << "the line alone";
+  EXPECT_EQ(count(chart, "data-x=\"\""), 1u);
+  EXPECT_EQ(count(chart, "<li "), 2u);
+}
+
+TEST(SvgChart, ValuesBelowTheFloorLeaveTheImageAtItsBottom) {
+  const std::vector<ChartSeries> series = {{.name = "a", .x = {1, 2}, .y = {-100, 0.9}}};
+  EXPECT_TRUE(has(svg_chart(series, {}), ">-100</text>"));
+  const std::string cut = svg_chart(series, {.y_floor = 0});
+  EXPECT_FALSE(has(cut, ">-"));
+  EXPECT_TRUE(has(cut, ">0</text>"));
+  EXPECT_TRUE(has(cut, "data-y=\"-100 0.9\"")) << "the pointer shows what it is";
+}
+
+TEST(SvgChart, LargeNumbersFitBesideTheAxis) {
+  const std::vector<ChartSeries> series = {
+      {.name = "a", .x = {0, 1e9}, .y = {0, 1.5e9}, .points = true}};
+  const std::string chart = svg_chart(series, {});
+  EXPECT_TRUE(has(chart, ">1.5e+09</text>"));
+  EXPECT_FALSE(has(chart, "00000</text>"));
 }
 
 }  // namespace

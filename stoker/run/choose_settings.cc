@@ -7,6 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/sources/common_shape.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/nn/networks/weights_architecture.h"
 #include "stoker/run/recipes.h"
 
@@ -58,6 +59,27 @@ void choose_size(RunSettings& run, const std::optional<ImageShape>& shape,
   }
 }
 
+// What the data has decides; a task that was given must be that.
+void choose_task(RunSettings& run, const Source& train, std::vector<std::string>& notes) {
+  const Task task = task_of(train);
+  if (run.task != "auto" && parse_task(run.task) != task) {
+    throw Error({.what = "the data does not fit the task",
+                 .path = run.data,
+                 .expected = fmt::format("`task` {}", name_of(task)),
+                 .found = run.task,
+                 .hint = "A table has several classes per image with `labels`, and numbers with "
+                         "`target`"});
+  }
+  if (task != Task::kClassify && run.task == "auto") {
+    notes.push_back(fmt::format("task {}, because the data has {}", name_of(task),
+                                task == Task::kRegress ? "targets" : "several classes per image"));
+  }
+  run.task = name_of(task);
+  if (!run.auto_loss) return;
+  run.train.loss = default_loss(task);
+  run.auto_loss = false;
+}
+
 }  // namespace
 
 std::string policy_of_size(const std::string& policy, int size, bool differ) {
@@ -91,6 +113,7 @@ std::string policy_of_size(const std::string& policy, int size, bool differ) {
 std::vector<std::string> choose_settings(RunSettings& run, GivenSettings& given,
                                          const TrainingParts& parts) {
   std::vector<std::string> notes;
+  choose_task(run, *parts.train, notes);
   const std::optional<ImageShape> shape = common_shape(*parts.train);
   if (run.model.empty()) {
     const Choice choice = choose_network(run, shape);

@@ -16,18 +16,20 @@ std::optional<FinalTest> run_final_test(const RunFolder& folder, const RunSettin
                                         const TrainSetup& setup, const RunEvents& events) {
   const Model& trained = *setup.state.model;
   // Of a run that may diverge and continue, weights may be no numbers: its figures say so.
-  const auto model = load_model(folder.best_weights(), /*allow_nonfinite=*/true).model;
+  const LoadedModel loaded = load_model(folder.best_weights(), /*allow_nonfinite=*/true);
+  const std::unique_ptr<Model>& model = loaded.model;
+  EvaluateOptions options = validation_options(setup.data, settings.train);
+  options.thresholds = loaded.card.thresholds;
   model->to(trained.device());
   model->compute_in(trained.precision());
   struct Stopped {};
   std::uint64_t done = 0;
   const auto watch = [&](const Predictions& batch) {
-    events.tell("test", done += batch.labels.size(), setup.parts.test->size());
+    events.tell("test", done += batch.indices.size(), setup.parts.test->size());
     if (events.stop()) throw Stopped{};
   };
   try {
-    return FinalTest{.metrics = evaluate(*model, setup.parts.test,
-                                         validation_options(setup.data, settings.train), watch),
+    return FinalTest{.metrics = evaluate(*model, setup.parts.test, options, watch),
                      .epoch = setup.state.best->epoch,
                      .top_k = settings.train.top_k,
                      .origin = setup.parts.test_origin};
@@ -41,9 +43,10 @@ std::string to_text(const FinalTest& test) {
   const std::string samples =
       found.skipped == 0 ? fmt::format("{}", found.samples)
                          : fmt::format("{} of {}", found.samples, found.samples + found.skipped);
-  return fmt::format(
-      "{}, {}, {} samples ({}), weights of epoch {}", labelled(metric_name::kTop1, found.top1),
-      labelled(metric_name::kLoss, found.loss), samples, test.origin, test.epoch + 1);
+  return fmt::format("{}, {}, {} samples ({}), weights of epoch {}",
+                     labelled(score_metric(found.task).name, score_metric(found.task).value(found)),
+                     labelled(metric_name::kLoss, found.loss), samples, test.origin,
+                     test.epoch + 1);
 }
 
 }  // namespace stoker

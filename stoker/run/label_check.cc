@@ -15,6 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string data_of(const LabelCheckRequest& request) {
+  return request.data.empty() ? request.folder.string() : request.data;
+}
+
+DataOptions options_of(const LabelCheckRequest& request) {
+  return {.images = {.limits = request.limits}, .table = request.table};
+}
+
 class LabelRanking {
  public:
   explicit LabelRanking(const LabelCheckRequest& request) : request_(request) {}
@@ -29,10 +37,10 @@ class LabelRanking {
   void check(const ReadyModel& ready, Split split, bool divided) {
     ModelCard card = ready.loaded.card;
     if (!divided) card.division.clear();
-    ModelData data = open_model_data(card, {.data = request_.folder.string(),
+    ModelData data = open_model_data(card, {.data = data_of(request_),
                                             .weights = request_.weights,
                                             .split = split,
-                                            .options = {.images = {.limits = request_.limits}}});
+                                            .options = options_of(request_)});
     const Source& source = *data.part.source;
     if (source.class_names().empty()) return;  // nothing to doubt
     check_class_names(card.class_names, source.class_names(), request_.weights);
@@ -51,6 +59,13 @@ class LabelRanking {
   }
 
  private:
+  // As the doctor names it: a table's images may lie anywhere.
+  [[nodiscard]] std::string shown_path(const fs::path& path) const {
+    const fs::path relative = path.lexically_relative(request_.folder);
+    const bool outside = relative.empty() || *relative.begin() == "..";
+    return (outside && !request_.data.empty() ? path : relative).generic_string();
+  }
+
   void add(const Predictions& batch, const Source& source, const std::vector<std::string>& names) {
     const auto classes = static_cast<std::size_t>(batch.classes);
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
@@ -62,7 +77,7 @@ class LabelRanking {
       ++result_.images;
       if (best == label) continue;
       const fs::path path = source.sample_name(batch.indices[i]);
-      result_.suspects.push_back({.path = path.lexically_relative(request_.folder).generic_string(),
+      result_.suspects.push_back({.path = shown_path(path),
                                   .label = names[label],
                                   .predicted = names[best],
                                   .label_probability = probabilities[label],
@@ -90,7 +105,7 @@ LabelCheck check_labels(const LabelCheckRequest& request) {
       ranking.check(ranking.load(folds[fold].string()), Split::kValidation, true);
     }
   }
-  const DataParts parts = find_data_parts(request.folder.string());
+  const DataParts parts = find_data_parts(data_of(request), options_of(request));
   for (const Split split : {Split::kValidation, Split::kTest}) {
     if (parts.has(split)) ranking.check(first, split, false);
   }

@@ -30,6 +30,7 @@ constexpr std::array kGauges = {
     Gauge{"stoker_samples_per_second", "Training samples per second in this epoch"},
     Gauge{"stoker_step", "Steps of the optimiser since the run began"},
     Gauge{"stoker_validation_accuracy", "Top-1 accuracy of the last validation, 0 to 1"},
+    Gauge{"stoker_validation_score", "Mean average precision or R² of the last validation"},
     Gauge{"stoker_validation_loss", "Loss of the last validation"},
 };
 
@@ -50,8 +51,8 @@ std::string prometheus_number(double value) {
 
 }  // namespace
 
-MetricsFile::MetricsFile(std::filesystem::path path, std::string run)
-    : path_(std::move(path)), run_(std::move(run)) {}
+MetricsFile::MetricsFile(std::filesystem::path path, std::string run, Task task)
+    : path_(std::move(path)), run_(std::move(run)), task_(task) {}
 
 void MetricsFile::step_done(const StepReport& report) {
   const auto now = std::chrono::steady_clock::now();
@@ -59,7 +60,7 @@ void MetricsFile::step_done(const StepReport& report) {
   written_ = now;
   const auto samples = static_cast<double>(std::max<std::uint64_t>(1, report.samples_done));
   const auto right = static_cast<double>(report.state.sums.right.item<std::int64_t>());
-  values_["stoker_accuracy"] = right / samples;
+  if (task_ == Task::kClassify) values_["stoker_accuracy"] = right / samples;
   values_["stoker_data_wait_ratio"] = report.wait_share;
   values_["stoker_epoch"] = report.epoch + 1;
   values_["stoker_epochs"] = report.epochs;
@@ -73,14 +74,18 @@ void MetricsFile::step_done(const StepReport& report) {
 }
 
 void MetricsFile::epoch_done(const EpochReport& report) {
-  values_["stoker_accuracy"] = report.train_top1;
+  if (task_ == Task::kClassify) values_["stoker_accuracy"] = report.train_top1;
   values_["stoker_data_wait_ratio"] = report.wait_share;
   values_["stoker_epoch"] = report.epoch + 1;
   values_["stoker_learning_rate"] = report.rate;
   values_["stoker_loss"] = report.train_loss;
   values_["stoker_samples_per_second"] = report.samples_per_second;
   values_["stoker_step"] = static_cast<double>(report.step);
-  values_["stoker_validation_accuracy"] = report.validation.top1;
+  if (task_ == Task::kClassify) {
+    values_["stoker_validation_accuracy"] = report.validation.top1;
+  } else {
+    values_["stoker_validation_score"] = report.validation.score();
+  }
   values_["stoker_validation_loss"] = report.validation.loss;
   note_device(report.state);
   write();

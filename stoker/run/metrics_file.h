@@ -14,7 +14,7 @@ namespace stoker {
 class MetricsFile final : public Observer {
  public:
   // `run` labels the figures.
-  MetricsFile(std::filesystem::path path, std::string run);
+  MetricsFile(std::filesystem::path path, std::string run, Task task);
 
   void step_done(const StepReport& report) override;  // writes every five seconds at most
   void epoch_done(const EpochReport& report) override;
@@ -25,6 +25,7 @@ class MetricsFile final : public Observer {
 
   std::filesystem::path path_;
   std::string run_;
+  Task task_;
   std::map<std::string, double> values_;
   std::chrono::steady_clock::time_point written_ = {};
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/data/data_settings.h"
 #include "stoker/data/sources/common_shape.h"
 
 namespace stoker {
@@ -12,6 +13,9 @@ ModelData open_model_data(const ModelCard& card, const ModelDataRequest& request
   if (!card.division.empty()) division = parse_division(card.division, request.weights);
   DataOptions options = request.options;
   options.images.channels = wanted.channels;
+  options.known_classes = card.class_names;
+  options.images.depth = wanted.depth;
+  options.images.window = parse_window(card.preprocessing.window);
   ModelData opened{.part = open_evaluation_part(request.data, request.split, division, options),
                    .policy = Policy::parse(card.preprocessing.framing)};
   const Source& source = *opened.part.source;

@@ -7,6 +7,7 @@
 #include "stoker/nn/model_file.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
+#include "stoker/run/run_input.h"
 #include "stoker/run/weights_path.h"
 #include "stoker/train/evaluate.h"
 
@@ -14,14 +15,22 @@ namespace stoker {
 namespace {
 
 ImagePrediction of_sample(const Predictions& batch, std::size_t row, const Source& source,
-                          const std::vector<std::string>& names) {
+                          const ModelCard& card) {
   const auto classes = static_cast<std::size_t>(batch.classes);
   const auto probabilities = batch.probabilities.subspan(row * classes, classes);
+  ImagePrediction found{.name = source.sample_name(batch.indices[row]),
+                        .label = {},
+                        .probabilities = {probabilities.begin(), probabilities.end()}};
+  if (card.task == Task::kRegress) return found;
   const auto best = std::ranges::max_element(probabilities);
-  return {.name = source.sample_name(batch.indices[row]),
-          .label = names[static_cast<std::size_t>(best - probabilities.begin())],
-          .probability = *best,
-          .probabilities = {probabilities.begin(), probabilities.end()}};
+  found.label = card.class_names[static_cast<std::size_t>(best - probabilities.begin())];
+  found.probability = *best;
+  if (card.task == Task::kClassify) return found;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const double threshold = card.thresholds.empty() ? 0.5 : card.thresholds[c];
+    if (probabilities[c] >= threshold) found.labels.push_back(card.class_names[c]);
+  }
+  return found;
 }
 
 }  // namespace
@@ -51,14 +60,19 @@ const std::vector<std::string>& Predictor::class_names() const {
 std::vector<ImagePrediction> Predictor::predict(const std::string& data) {
   ModelCard card = state_->ready.loaded.card;
   card.division.clear();  // all of the data is meant, also where the run trained on a part of it
-  ModelData opened = open_model_data(card, {.data = data, .weights = state_->weights});
+  ModelDataRequest request;
+  request.data = data;
+  request.weights = state_->weights;
+  request.options.table = with_run_columns({}, state_->weights);
+  request.options.needs_labels = false;
+  ModelData opened = open_model_data(card, request);
   const EvaluationPart& part = opened.part;
   EvaluateOptions options = state_->ready.options;
   options.policy = std::move(opened.policy);
   std::vector<std::pair<std::uint64_t, ImagePrediction>> rows;
   stoker::predict(*state_->ready.loaded.model, part.source, options, [&](const Predictions& batch) {
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, class_names()));
+      rows.emplace_back(batch.indices[i], of_sample(batch, i, *part.source, card));
     }
     for (const SampleFault& fault : batch.skipped) {
       rows.emplace_back(

@@ -1,66 +1,24 @@
 #include "stoker/run/prediction_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
 #include "stoker/io/safetensors.h"
+#include "stoker/run/prediction_tensors.h"
 
 namespace stoker {
 namespace {
-
-template <typename T>
-TensorView view_of(const char* name, DType dtype, const std::vector<T>& values) {
-  return {.name = name,
-          .dtype = dtype,
-          .shape = {static_cast<std::int64_t>(values.size())},
-          .bytes = std::as_bytes(std::span(values))};
-}
-
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& expected,
-                       const std::string& found) {
-  throw Error({.what = "this is not a run's file of predictions",
-               .path = path.string(),
-               .expected = expected,
-               .found = found});
-}
-
-template <typename T>
-std::vector<T> values_of(const SafetensorsFile& file, const std::filesystem::path& path,
-                         const char* name, DType dtype) {
-  const TensorView* tensor = file.find(name);
-  if (tensor == nullptr) fail(path, fmt::format("a tensor \"{}\"", name), "none");
-  if (tensor->dtype != dtype || tensor->shape.size() != 1) {
-    fail(path, fmt::format("\"{}\" as a row of {}", name, dtype_name(dtype)),
-         fmt::format("{} of {} dimensions", dtype_name(tensor->dtype), tensor->shape.size()));
-  }
-  std::vector<T> values(tensor->bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), tensor->bytes.data(), tensor->bytes.size());
-  return values;
-}
 
 void check_classes(const std::filesystem::path& path, const std::vector<std::int32_t>& values,
                    std::int32_t least, std::size_t classes) {
   for (const std::int32_t value : values) {
     if (value < least || (value >= 0 && static_cast<std::size_t>(value) >= classes)) {
-      fail(path, fmt::format("classes below {}", classes), fmt::format("{}", value));
+      refuse_predictions(path, fmt::format("classes below {}", classes), fmt::format("{}", value));
     }
   }
-}
-
-std::uint32_t epoch_of(const SafetensorsFile& file, const std::filesystem::path& path) {
-  const auto found = file.metadata().find("epoch");
-  const std::string text = found == file.metadata().end() ? "" : found->second;
-  std::uint32_t epoch = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), epoch);
-  if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-    fail(path, "the epoch in its metadata", fmt::format("\"{}\"", text));
-  }
-  return epoch;
 }
 
 // The first `count` samples, without skipped ones, in the order of `key`, of equals the first.
@@ -109,28 +67,30 @@ void PredictionTable::add_skipped() {
 }
 
 void write_predictions(const std::filesystem::path& path, const PredictionTable& table) {
-  const std::vector<TensorView> tensors = {view_of("label", DType::kI32, table.label),
-                                           view_of("first", DType::kI32, table.first),
-                                           view_of("second", DType::kI32, table.second),
-                                           view_of("first_share", DType::kF32, table.first_share),
-                                           view_of("second_share", DType::kF32, table.second_share),
-                                           view_of("loss", DType::kF32, table.loss)};
+  const std::vector<TensorView> tensors = {
+      row_view("label", DType::kI32, table.label),
+      row_view("first", DType::kI32, table.first),
+      row_view("second", DType::kI32, table.second),
+      row_view("first_share", DType::kF32, table.first_share),
+      row_view("second_share", DType::kF32, table.second_share),
+      row_view("loss", DType::kF32, table.loss)};
   write_safetensors(path, tensors, {{"epoch", std::to_string(table.epoch)}}, "run's predictions");
 }
 
 PredictionTable read_predictions(const std::filesystem::path& path, std::size_t classes) {
   const SafetensorsFile file(path);
-  PredictionTable table{.epoch = epoch_of(file, path),
-                        .label = values_of<std::int32_t>(file, path, "label", DType::kI32),
-                        .first = values_of<std::int32_t>(file, path, "first", DType::kI32),
-                        .second = values_of<std::int32_t>(file, path, "second", DType::kI32),
-                        .first_share = values_of<float>(file, path, "first_share", DType::kF32),
-                        .second_share = values_of<float>(file, path, "second_share", DType::kF32),
-                        .loss = values_of<float>(file, path, "loss", DType::kF32)};
+  PredictionTable table{.epoch = epoch_in(file, path),
+                        .label = row_values<std::int32_t>(file, path, "label", DType::kI32),
+                        .first = row_values<std::int32_t>(file, path, "first", DType::kI32),
+                        .second = row_values<std::int32_t>(file, path, "second", DType::kI32),
+                        .first_share = row_values<float>(file, path, "first_share", DType::kF32),
+                        .second_share = row_values<float>(file, path, "second_share", DType::kF32),
+                        .loss = row_values<float>(file, path, "loss", DType::kF32)};
   for (const std::size_t size : {table.first.size(), table.second.size(), table.first_share.size(),
                                  table.second_share.size(), table.loss.size()}) {
     if (size == table.size()) continue;
-    fail(path, fmt::format("{} values in each tensor", table.size()), fmt::format("{}", size));
+    refuse_predictions(path, fmt::format("{} values in each tensor", table.size()),
+                       fmt::format("{}", size));
   }
   check_classes(path, table.label, -1, classes);
   check_classes(path, table.first, 0, classes);

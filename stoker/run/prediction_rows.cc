@@ -62,10 +62,14 @@ Prediction::Prediction(std::string sample_name, std::span<const float> class_pro
       ranked(rank(class_probabilities)),
       probabilities(class_probabilities) {}
 
-PredictionRows::PredictionRows(const std::vector<std::string>& class_names,
-                               const RowOptions& options)
-    : class_names_(class_names), options_(options) {
-  options_.top_k = std::min(options.top_k, class_names.size());
+PredictionRows::PredictionRows(RowOutputs outputs, const RowOptions& options)
+    : outputs_(std::move(outputs)), options_(options) {
+  if (outputs_.thresholds.empty()) outputs_.thresholds.assign(outputs_.names.size(), 0.5);
+  options_.top_k = std::min(options.top_k, outputs_.names.size());
+  if (outputs_.task == Task::kRegress && (options.top_k > 0 || !options.positive.empty())) {
+    throw OptionError({.what = "`topk` and `positive` are for classes",
+                       .found = "a model that predicts numbers"});
+  }
   const bool submission = options.format == RowFormat::kSubmission;
   if (submission && options.top_k > 0) {
     throw OptionError({.what = "a submission has one label per image, so `topk` cannot be used",
@@ -75,20 +79,47 @@ PredictionRows::PredictionRows(const std::vector<std::string>& class_names,
     throw OptionError(
         {.what = "`positive` belongs to submissions", .hint = "Add `format` submission."});
   }
-  if (!options.positive.empty()) positive_ = class_of(options.positive, class_names);
+  if (!options.positive.empty()) positive_ = class_of(options.positive, outputs_.names);
 }
 
 std::string PredictionRows::header() const {
   if (options_.format == RowFormat::kJsonLines) return "";
   if (options_.format == RowFormat::kSubmission) return "id,label\n";
-  std::string line = "sample,class,probability";
-  for (std::size_t i = 1; i < options_.top_k; ++i) {
+  std::string line = outputs_.task == Task::kClassify     ? "sample,class,probability"
+                     : outputs_.task == Task::kMultilabel ? "sample,classes"
+                                                          : "sample";
+  const std::size_t first = outputs_.task == Task::kClassify ? 1 : 0;
+  for (std::size_t i = first; i < options_.top_k; ++i) {
     line += fmt::format(",class{0},probability{0}", i + 1);
   }
   if (options_.top_k == 0) {
-    for (const std::string& name : class_names_) line += "," + csv_field(name);
+    for (const std::string& name : outputs_.names) line += "," + csv_field(name);
   }
   return line + ",error\n";
+}
+
+std::vector<std::string> PredictionRows::shown_classes(const Prediction& prediction) const {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < outputs_.names.size(); ++c) {
+    if (prediction.probabilities[c] >= outputs_.thresholds[c]) names.push_back(outputs_.names[c]);
+  }
+  return names;
+}
+
+// After the sample: what the task says first, and with `topk` the most probable classes.
+std::string PredictionRows::first_columns(const Prediction& prediction) const {
+  std::string text;
+  std::size_t classes = options_.top_k;
+  if (outputs_.task == Task::kMultilabel) {
+    text = "," + csv_field(fmt::format("{}", fmt::join(shown_classes(prediction), ";")));
+  } else if (outputs_.task == Task::kClassify) {
+    classes = std::max<std::size_t>(1, options_.top_k);
+  }
+  for (std::size_t i = 0; i < classes; ++i) {
+    const std::size_t c = prediction.ranked[i];
+    text += fmt::format(",{},{:.6f}", csv_field(outputs_.names[c]), prediction.probabilities[c]);
+  }
+  return text;
 }
 
 std::string PredictionRows::row(const Prediction& prediction) {
@@ -96,13 +127,11 @@ std::string PredictionRows::row(const Prediction& prediction) {
   if (options_.format == RowFormat::kSubmission) {
     return submission_row(prediction.sample, submission_label(prediction));
   }
-  std::string line = csv_field(prediction.sample);
-  for (std::size_t i = 0; i < std::max<std::size_t>(1, options_.top_k); ++i) {
-    const std::size_t c = prediction.ranked[i];
-    line += fmt::format(",{},{:.6f}", csv_field(class_names_[c]), prediction.probabilities[c]);
-  }
+  std::string line = csv_field(prediction.sample) + first_columns(prediction);
   if (options_.top_k == 0) {
-    for (const float p : prediction.probabilities) line += fmt::format(",{:.6f}", p);
+    for (const float p : prediction.probabilities) {
+      line += outputs_.task == Task::kRegress ? fmt::format(",{}", p) : fmt::format(",{:.6f}", p);
+    }
   }
   return line + ",\n";
 }
@@ -116,24 +145,42 @@ std::string PredictionRows::error_row(const std::string& sample, const std::stri
     case RowFormat::kCsv:
       break;
   }
-  const std::size_t more =
-      options_.top_k == 0 ? class_names_.size() : 2 * (options_.top_k - 1);  // after the first two
-  return fmt::format("{}{},{}\n", csv_field(sample), std::string(2 + more, ','), csv_field(reason));
+  std::size_t cells = outputs_.names.size();  // behind the sample, before the error
+  if (options_.top_k > 0) cells = 2 * options_.top_k;
+  if (outputs_.task == Task::kClassify && options_.top_k == 0) cells += 2;
+  if (outputs_.task == Task::kMultilabel) cells += 1;
+  return fmt::format("{}{},{}\n", csv_field(sample), std::string(cells, ','), csv_field(reason));
 }
 
 std::string PredictionRows::json_row(const Prediction& prediction) const {
-  nlohmann::ordered_json json = {{"sample", prediction.sample},
-                                 {"class", class_names_[prediction.ranked.front()]},
-                                 {"probability", prediction.best()}};
-  for (std::size_t i = 0; i < (options_.top_k == 0 ? class_names_.size() : options_.top_k); ++i) {
+  nlohmann::ordered_json json = {{"sample", prediction.sample}};
+  if (outputs_.task == Task::kRegress) {
+    for (std::size_t i = 0; i < outputs_.names.size(); ++i) {
+      json["values"][outputs_.names[i]] = prediction.probabilities[i];
+    }
+    return json_text(json) + "\n";
+  }
+  if (outputs_.task == Task::kMultilabel) {
+    json["classes"] = shown_classes(prediction);
+  } else {
+    json["class"] = outputs_.names[prediction.ranked.front()];
+    json["probability"] = prediction.best();
+  }
+  for (std::size_t i = 0; i < (options_.top_k == 0 ? outputs_.names.size() : options_.top_k); ++i) {
     const std::size_t c = options_.top_k == 0 ? i : prediction.ranked[i];
-    json["probabilities"][class_names_[c]] = prediction.probabilities[c];
+    json["probabilities"][outputs_.names[c]] = prediction.probabilities[c];
   }
   return json_text(json) + "\n";
 }
 
 std::string PredictionRows::submission_label(const Prediction& prediction) const {
-  if (options_.positive.empty()) return csv_field(class_names_[prediction.ranked.front()]);
+  if (outputs_.task == Task::kRegress) {
+    return fmt::format("{}", fmt::join(prediction.probabilities, " "));
+  }
+  if (options_.positive.empty() && outputs_.task == Task::kMultilabel) {
+    return csv_field(fmt::format("{}", fmt::join(shown_classes(prediction), " ")));
+  }
+  if (options_.positive.empty()) return csv_field(outputs_.names[prediction.ranked.front()]);
   return fmt::format("{:.6f}", prediction.probabilities[positive_]);
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/core/task.h"
+
 namespace stoker {
 
 // What was predicted for one sample.
@@ -26,6 +28,13 @@ enum class RowFormat { kCsv, kJsonLines, kSubmission };
 // How a submission names an image: "0001" (stem), "0001.jpg" (name) or "test/0001.jpg" (path).
 enum class SubmissionId { kStem, kName, kPath };
 
+// What a model's outputs are.
+struct RowOutputs {
+  std::vector<std::string> names;  // of classes or targets
+  Task task = Task::kClassify;
+  std::vector<double> thresholds = {};  // of kMultilabel, one for each class; empty: 0.5
+};
+
 struct RowOptions {
   RowFormat format = RowFormat::kCsv;
   // Number of classes in a row, the most probable first; 0: all classes, in the model's order. Not
@@ -38,9 +47,8 @@ struct RowOptions {
 
 class PredictionRows {
  public:
-  // `class_names` must outlive it. Throws Error where the options do not fit each other or the
-  // classes.
-  PredictionRows(const std::vector<std::string>& class_names, const RowOptions& options);
+  // Throws Error where the options do not fit each other, the classes or the task.
+  PredictionRows(RowOutputs outputs, const RowOptions& options);
 
   // The first line, with its end; empty where the format has none.
   [[nodiscard]] std::string header() const;
@@ -53,8 +61,11 @@ class PredictionRows {
   [[nodiscard]] std::string json_row(const Prediction& prediction) const;
   [[nodiscard]] std::string submission_row(const std::string& sample, const std::string& label);
   [[nodiscard]] std::string submission_label(const Prediction& prediction) const;
+  // Names of the classes at or above their thresholds.
+  [[nodiscard]] std::vector<std::string> shown_classes(const Prediction& prediction) const;
+  [[nodiscard]] std::string first_columns(const Prediction& prediction) const;
 
-  const std::vector<std::string>& class_names_;
+  RowOutputs outputs_;
   RowOptions options_;
   std::size_t positive_ = 0;        // where there is one
   std::set<std::string> ids_ = {};  // of a submission, so far

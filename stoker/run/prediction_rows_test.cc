@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-const std::vector<std::string> kClasses = {"cleaned", "dirty"};
+const RowOutputs kClasses = {.names = {"cleaned", "dirty"}};
 const std::vector<float> kDirty = {0.25F, 0.75F}, kEven = {0.5F, 0.5F};
 
 std::string options_message(const RowOptions& options) {

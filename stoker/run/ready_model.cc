@@ -15,6 +15,10 @@ ReadyModel make_ready(LoadedModel loaded, const ComputeSettings& compute, Evalua
   const Placement placed = place_model(*loaded.model, compute, options.batch_size);
   options.workers = placed.threads.workers;
   options.normalisation = card.preprocessing.normalisation();
+  options.task = card.task;
+  options.loss = default_loss(card.task);
+  options.target_scale = card.target_scale();
+  options.thresholds = card.thresholds;
   options.on_error = OnError::kOmit;
   options.max_errors = std::numeric_limits<std::uint64_t>::max();
   return {.loaded = std::move(loaded),

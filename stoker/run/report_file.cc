@@ -18,6 +18,7 @@
 #include "stoker/run/number_table.h"
 #include "stoker/run/prediction_file.h"
 #include "stoker/run/settings_file.h"
+#include "stoker/run/target_table.h"
 
 namespace stoker {
 namespace {
@@ -105,7 +106,8 @@ void read_shown_images(RunReport& run, const fs::path& path) {
     if (!one.is_object() || run.batch.size() == kMostShown) continue;
     run.batch.push_back({.label = integer_at(one, "label", -1),
                          .before = image_of(part_of(one, "before")),
-                         .after = image_of(part_of(one, "after"))});
+                         .after = image_of(part_of(one, "after")),
+                         .label_text = text_at(one, "text")});
   }
 }
 
@@ -149,7 +151,34 @@ TestFacts test_of(const Json& json) {
   return {.top1 = number_at(json, metric_name::kTop1),
           .loss = number_at(json, metric_name::kLoss),
           .samples = integer_at(json, "samples", 0),
-          .epoch = integer_at(json, "epoch", 0)};
+          .epoch = integer_at(json, "epoch", 0),
+          .map = number_at(json, metric_name::kMap),
+          .r2 = number_at(json, metric_name::kR2)};
+}
+
+// The task, and of tasks other than to classify, figures of each class or target.
+void read_outputs(RunReport& run, const Json& json) {
+  for (const Task task : {Task::kMultilabel, Task::kRegress}) {
+    if (text_at(json, "task") == name_of(task)) run.task = task;
+  }
+  for (const Json& one : list_of(json, "outputs")) {
+    if (!one.is_object()) continue;
+    if (run.task == Task::kRegress) {
+      run.targets.push_back({.mae = number_at(one, "mae"),
+                             .rmse = number_at(one, "rmse"),
+                             .r2 = number_at(one, "r2")});
+    } else {
+      run.classes.push_back({.support = integer_at(one, "support", 0),
+                             .precision = number_at(one, "precision"),
+                             .recall = number_at(one, "recall"),
+                             .f1 = number_at(one, "f1"),
+                             .average_precision = number_at(one, "average_precision"),
+                             .threshold = number_at(one, "threshold")});
+    }
+  }
+  // A file may say anything; a page needs one for each name.
+  run.classes.resize(run.task == Task::kMultilabel ? run.class_names.size() : 0);
+  run.targets.resize(run.task == Task::kRegress ? run.class_names.size() : 0);
 }
 
 void read_facts(RunReport& run, const fs::path& path) {
@@ -162,6 +191,7 @@ void read_facts(RunReport& run, const fs::path& path) {
   for (const Json& name : list_of(json, "classes")) {
     run.class_names.push_back(name.is_string() ? name.get<std::string>() : "?");
   }
+  read_outputs(run, json);
   for (const Json& change : list_of(json, "data_changes")) {
     run.warnings.push_back(
         fmt::format("The data was changed at step {}, and the change was accepted: {}.",
@@ -202,9 +232,30 @@ void add_to_bins(std::vector<CalibrationBin>& bins, float share, bool right) {
   bin.accuracy += right ? 1 : 0;
 }
 
+// Points of the plot: all samples, or evenly chosen ones.
+void read_targets(RunReport& run, const fs::path& path) {
+  constexpr std::size_t kMostPoints = 10'000;
+  const std::size_t outputs = run.class_names.size();
+  const TargetTable table = read_target_table(path, outputs);
+  run.judged_epoch = table.epoch + 1;
+  if (run.task != Task::kRegress) return;
+  const std::size_t step = std::max<std::size_t>(1, table.size() * outputs / kMostPoints);
+  for (std::size_t i = 0; i < table.size(); i += step) {
+    if (table.is_skipped(i)) continue;
+    for (std::size_t t = i * outputs; t < (i + 1) * outputs; ++t) {
+      run.numbers.truth.push_back(table.target[t]);
+      run.numbers.predicted.push_back(table.prediction[t]);
+    }
+  }
+}
+
 void read_judged(RunReport& run, const fs::path& path) {
   const std::size_t classes = run.class_names.size();
   if (classes == 0 || !is_there(path)) return;
+  if (run.task != Task::kClassify) {
+    read_targets(run, path);
+    return;
+  }
   const PredictionTable table = read_predictions(path, classes);
   run.judged_epoch = table.epoch + 1;
   run.calibration.resize(kBins);

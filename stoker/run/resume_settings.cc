@@ -14,8 +14,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool has_setting(const std::string& yaml, std::string_view name) {
+  return ("\n" + yaml).find(fmt::format("\n{}: ", name)) != std::string::npos;
+}
+
+// Settings of a run of an earlier version, in today's words: its "views" were those of cached
+// features, and every task was to classify.
+std::string current_yaml(std::string yaml) {
+  constexpr std::string_view kViews = "\nviews: ";
+  if (const std::size_t at = yaml.find(kViews);
+      at != std::string::npos && !has_setting(yaml, "cached-views")) {
+    yaml.replace(at, kViews.size(), "\ncached-views: ");
+  }
+  if (!has_setting(yaml, "task")) yaml += "task: classify\n";
+  return yaml;
+}
+
 // In the form in which settings are compared, whatever the spelling was.
-std::string canonical_yaml(const std::string& yaml) {
+std::string canonical_yaml(const std::string& recorded) {
+  const std::string yaml = current_yaml(recorded);
   RunSettings settings;
   GivenSettings given;
   try {
@@ -71,7 +88,7 @@ std::string resumed_settings(const RunFolder& folder) {
 
 void apply_resumed(RunRequest& request, const std::string& yaml, const std::string& name) {
   request.settings.validation.note_run_settings(yaml);
-  apply_run_settings(settings_of(request.settings), request.given, yaml, name);
+  apply_run_settings(settings_of(request.settings), request.given, current_yaml(yaml), name);
 }
 
 RunFolder open_resumed(RunRequest& request) {

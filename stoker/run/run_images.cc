@@ -4,8 +4,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/atomic_file.h"
+#include "stoker/data/sources/selection.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/image/png.h"
 #include "stoker/image/webp.h"
 #include "stoker/kernels/resize/resize.h"
@@ -24,48 +27,35 @@ constexpr std::size_t kImagesOfKind = 24, kBatchImages = 16;
 constexpr std::uint32_t kMostDigested = 64;          // and drawn
 constexpr int kThumbnailSide = 128, kLossless = 64;  // pixels of the longer side
 
-// The samples of a source with these indices, in this order.
-class Picked final : public Source {
- public:
-  Picked(std::shared_ptr<const Source> source, std::vector<std::uint64_t> indices)
-      : source_(std::move(source)), indices_(std::move(indices)) {}
-
-  [[nodiscard]] std::uint64_t size() const override { return indices_.size(); }
-  [[nodiscard]] ImageShape shape() const override { return source_->shape(); }
-  [[nodiscard]] int channels() const override { return source_->channels(); }
-  [[nodiscard]] const std::vector<std::string>& class_names() const override {
-    return source_->class_names();
-  }
-  [[nodiscard]] std::string sample_name(std::uint64_t i) const override {
-    return source_->sample_name(indices_[i]);
-  }
-  [[nodiscard]] Result<Sample> read(std::uint64_t i, SampleBuffer& buffer) const override {
-    return source_->read(indices_[i], buffer);
-  }
-  [[nodiscard]] Result<Sample> read_framed(std::uint64_t i, const FrameRequest& request,
-                                           SampleBuffer& buffer) const override {
-    return source_->read_framed(indices_[i], request, buffer);
-  }
-  [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t i,
-                                                              const MakeRoom& room) const override {
-    return source_->read_bytes(indices_[i], room);
-  }
-  [[nodiscard]] Result<Sample> decode(std::uint64_t i, std::span<const std::byte> bytes,
-                                      const FrameRequest& request,
-                                      SampleBuffer& buffer) const override {
-    return source_->decode(indices_[i], bytes, request, buffer);
-  }
-
- private:
-  std::shared_ptr<const Source> source_;
-  std::vector<std::uint64_t> indices_;
-};
-
 struct Shown {
   Image image;
   std::int64_t label = 0;
   std::uint64_t index = 0;  // in the source
 };
+
+// Floats of 0 to 1, plane by plane, as values of 16 bits.
+Image wide_image(std::span<const std::byte> floats, const ImageShape& shape) {
+  Image image(shape);
+  const auto* value = reinterpret_cast<const float*>(floats.data());
+  for (int c = 0; c < shape.channels; ++c) {
+    for (int y = 0; y < shape.height; ++y) {
+      std::uint16_t* row = image.view().values<std::uint16_t>(y);
+      for (int x = 0; x < shape.width; ++x) {
+        row[x * shape.channels + c] = static_cast<std::uint16_t>(*value++ * 65535 + 0.5F);
+      }
+    }
+  }
+  return image;
+}
+
+// To look at.
+Image shown_image(const Batch& batch, std::uint32_t slot) {
+  const ImageShape& shape = batch.image_shape();
+  const std::span<const std::byte> pixels = batch.pixels_of(slot);
+  if (batch.pixel_type() == PixelType::kF32) return narrowed(wide_image(pixels, shape).view());
+  const auto* first = reinterpret_cast<const std::uint8_t*>(pixels.data());
+  return narrowed(ImageView{first, shape, shape.bytes_per_row()});
+}
 
 std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, const Policy& policy,
                                const FeedOptions& options) {
@@ -74,10 +64,8 @@ std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, cons
   Feed feed(source, policy, options);
   const auto batch = feed.next();
   if (!batch) return shown;
-  const ImageShape& shape = batch->image_shape();
   for (std::uint32_t slot = 0; slot < batch->size(); ++slot) {
-    const auto* pixels = reinterpret_cast<const std::uint8_t*>(batch->pixels_of(slot).data());
-    shown.push_back({.image = Image(ImageView{pixels, shape, shape.bytes_per_row()}),
+    shown.push_back({.image = shown_image(*batch, slot),
                      .label = batch->labels()[slot],
                      .index = batch->indices()[slot]});
   }
@@ -87,12 +75,28 @@ std::vector<Shown> first_batch(const std::shared_ptr<const Source>& source, cons
 // As validation makes them: decoded exactly.
 std::vector<Shown> picked(const std::shared_ptr<const Source>& source, const Policy& policy,
                           const ImageSources& sources, std::vector<std::uint64_t> indices) {
-  FeedOptions options = first_batch_options(sources.feed);
+  FeedOptions options = first_batch_options(sources.feed, *source);
   options.batch_size = static_cast<std::uint32_t>(indices.size());
   options.shuffle = false;
   options.framing = {};
   options.on_error = OnError::kSkip;
-  return first_batch(std::make_shared<Picked>(source, std::move(indices)), policy, options);
+  return first_batch(std::make_shared<Selection>(source, std::move(indices)), policy, options);
+}
+
+// The class of a sample, those that it shows, or its numbers.
+std::string label_text(const Source& source, std::int64_t label, std::uint64_t index) {
+  if (task_of(source) == Task::kClassify) {
+    return label < 0 ? "" : source.class_names().at(static_cast<std::size_t>(label));
+  }
+  std::vector<float> numbers(number_count(source.fields()));
+  static_cast<void>(source.read_fields(index, numbers).value());
+  const std::vector<std::string>& names = output_names(source);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (task_of(source) == Task::kRegress) texts.push_back(fmt::format("{:.4g}", numbers[i]));
+    if (task_of(source) == Task::kMultilabel && numbers[i] > 0) texts.push_back(names[i]);
+  }
+  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 Image thumbnail(const Image& image) {
@@ -146,7 +150,7 @@ Policy without_augmentation(const Policy& policy) {
 }
 
 Json augmented_images(const ImageSources& sources) {
-  FeedOptions options = first_batch_options(sources.feed);
+  FeedOptions options = first_batch_options(sources.feed, *sources.train);
   options.batch_size =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(kBatchImages, sources.train->size()));
   options.on_error = OnError::kSkip;
@@ -157,9 +161,13 @@ Json augmented_images(const ImageSources& sources) {
       picked(sources.train, without_augmentation(sources.policy), sources, indices);
   Json list = Json::array();
   for (std::size_t i = 0; i < std::min(after.size(), before.size()); ++i) {
-    list.push_back({{"label", after[i].label},
-                    {"before", encoded(before[i].image)},
-                    {"after", encoded(after[i].image)}});
+    Json one = {{"label", after[i].label},
+                {"before", encoded(before[i].image)},
+                {"after", encoded(after[i].image)}};
+    if (task_of(*sources.train) != Task::kClassify) {
+      one["text"] = label_text(*sources.train, after[i].label, after[i].index);
+    }
+    list.push_back(std::move(one));
   }
   return list;
 }
@@ -177,7 +185,7 @@ void write_run_images(const std::filesystem::path& path, const ImageSources& sou
   write_whole_file(path, json_text(json) + "\n", "run's images");
 }
 
-FeedOptions first_batch_options(const FeedOptions& training) {
+FeedOptions first_batch_options(const FeedOptions& training, const Source& source) {
   FeedOptions options = training;
   options.workers = 1;
   options.batch_size = std::min(kMostDigested, training.batch_size);
@@ -186,13 +194,14 @@ FeedOptions first_batch_options(const FeedOptions& training) {
   options.batches_per_epoch = 1;
   options.rank = 0;
   options.ranks = 1;
-  options.pixel_type = PixelType::kU8;
+  options.pixel_type = source.depth() == 8 ? PixelType::kU8 : PixelType::kF32;
+  options.normalisation = {};  // 0 to 1
   options.niceness = 0;
   return options;
 }
 
 std::string first_batch_digest(const ImageSources& sources) {
-  FeedOptions options = first_batch_options(sources.feed);
+  FeedOptions options = first_batch_options(sources.feed, *sources.train);
   options.on_error = OnError::kSkip;
   Feed feed(sources.train, sources.policy, options);
   BatchDigest digest;
@@ -203,11 +212,10 @@ std::string first_batch_digest(const ImageSources& sources) {
 void draw_first_batch(const std::filesystem::path& path, const ImageSources& sources,
                       const std::string& title) {
   std::vector<GridCell> cells;
-  for (Shown& shown :
-       first_batch(sources.train, sources.policy, first_batch_options(sources.feed))) {
-    const auto label = static_cast<std::size_t>(shown.label);
-    cells.push_back(
-        {.image = std::move(shown.image), .label = sources.train->class_names().at(label)});
+  for (Shown& shown : first_batch(sources.train, sources.policy,
+                                  first_batch_options(sources.feed, *sources.train))) {
+    cells.push_back({.image = std::move(shown.image),
+                     .label = label_text(*sources.train, shown.label, shown.index)});
   }
   if (!cells.empty()) write_png(path, image_grid(cells, {.title = title}).view());
 }

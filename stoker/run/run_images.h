@@ -26,9 +26,9 @@ struct ImageSources {
 void write_run_images(const std::filesystem::path& path, const ImageSources& sources,
                       const PredictionTable& predictions);
 
-// The first training batch as bytes, at most 64 samples of it; of those before, a sample's pixels
-// are what training sees of it before they are normalised.
-[[nodiscard]] FeedOptions first_batch_options(const FeedOptions& training);
+// The first training batch as bytes (of 16 bits as floats of 0 to 1), at most 64 samples of it; of
+// those before, a sample's pixels are what training sees of it before they are normalised.
+[[nodiscard]] FeedOptions first_batch_options(const FeedOptions& training, const Source& source);
 // Its digest.
 [[nodiscard]] std::string first_batch_digest(const ImageSources& sources);
 // It as a PNG file.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stoker/core/error.h"
 #include "stoker/core/setting.h"
 #include "stoker/data/data_settings.h"
 #include "stoker/data/sources/source_range.h"
@@ -14,6 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path settings_file(const fs::path& folder) { return folder / "args.yaml"; }
+
+// Settings that the list lacks are passed over.
+void read_settings(const fs::path& folder, const std::vector<Setting>& settings) {
+  for (const auto& [name, value] : read_yaml_pairs(settings_file(folder))) {
+    const auto found = std::ranges::find(settings, name, &Setting::name);
+    if (found != settings.end()) set_texts(*found, {value});
+  }
+}
 
 }  // namespace
 
@@ -30,15 +39,35 @@ RunInput open_run_input(const fs::path& folder) {
                                    {.name = "seed", .help = "", .place = &input.seed},
                                    {.name = "train-samples", .help = "", .place = &train_samples}};
   append_settings(settings, "", settings_of(validation));
-  append_settings(settings, "", settings_of(options.images.limits));
+  append_settings(settings, "", settings_of(options.images));
   append_settings(settings, "", settings_of(options.shards));
-  for (const auto& [name, value] : read_yaml_pairs(settings_file(folder))) {
-    const auto found = std::ranges::find(settings, name, &Setting::name);
-    if (found != settings.end()) set_texts(*found, {value});
-  }
+  append_settings(settings, "", settings_of(options.table));
+  read_settings(folder, settings);
   const TrainingParts parts = open_training_parts(validation.request(input.data, options), options);
   input.train = chosen_samples(parts.train, train_samples, input.seed);
   return input;
+}
+
+TableColumns with_run_columns(TableColumns given, const fs::path& weights) {
+  // RUN, or RUN/weights/best.safetensors
+  const fs::path folder =
+      is_run_folder(weights) ? weights : fs::absolute(weights).parent_path().parent_path();
+  if (!is_run_folder(folder)) return given;
+  TableColumns run;
+  try {
+    read_settings(folder, settings_of(run));
+  } catch (const Error&) {  // another program's file of this name
+    return given;
+  }
+  if (given.label.empty() && given.labels.empty() && given.targets.empty()) {
+    given.label = run.label;
+    given.labels = run.labels;
+    given.targets = run.targets;
+  }
+  if (given.path.empty()) given.path = run.path;
+  if (given.split.empty()) given.split = run.split;
+  if (given.weight.empty()) given.weight = run.weight;
+  return given;
 }
 
 }  // namespace stoker

@@ -4,6 +4,8 @@
 #include <torch/headeronly/version.h>
 
 #include "stoker/core/digest.h"
+#include "stoker/core/metric_list.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/run/run_facts.h"
 #include "stoker/train/training_feed.h"
@@ -28,10 +30,11 @@ void introduce(RunFolder& folder, const RunSettings& run, const TrainSetup& setu
   folder.say(fmt::format("run        {}", folder.path().string()));
   const TrainingParts& parts = setup.parts;
   folder.say(
-      fmt::format("data       {}: {} samples to train, {} to validate, {}, {} classes, "
+      fmt::format("data       {}: {} samples to train, {} to validate, {}, {} {}, "
                   "augmentation {}",
                   run.data, train.size(), setup.data.validation->size(),
-                  shape_text(setup.state.model->input().image), train.class_names().size(),
+                  shape_text(setup.state.model->input().image), output_names(train).size(),
+                  task_of(train) == Task::kRegress ? "targets" : "classes",
                   setup.data.policy.text().empty() ? "none" : setup.data.policy.text()));
   folder.say(fmt::format("validation {}", parts.validation_origin));
   if (parts.test) {
@@ -84,11 +87,13 @@ void say_resume_point(RunFolder& folder, const Checkpointing::Restored& restored
   }
 }
 
-void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds) {
+void say_how_it_ended(RunFolder& folder, RunEnd end, Task task, const State& state,
+                      double seconds) {
   if (end == RunEnd::kNoProgress) folder.say("ended early: no better epoch for `patience` epochs");
   if (state.best) {
-    folder.say(fmt::format("best       epoch {}: val top-1 {:.2f} %  ({})", state.best->epoch + 1,
-                           100 * state.best->top1, folder.best_weights().string()));
+    folder.say(fmt::format("best       epoch {}: val {}  ({})", state.best->epoch + 1,
+                           labelled(score_metric(task).name, state.best->score),
+                           folder.best_weights().string()));
   }
   folder.say(
       fmt::format("time       {:.1f} s in this process, {} steps in all", seconds, state.step));
@@ -123,7 +128,8 @@ nlohmann::ordered_json facts_of(const RunSettings& run, const TrainSetup& setup,
             {"shape", {shape.height, shape.width, shape.channels}},
             {"augmentation", setup.data.policy.text()},
             {"validation_framing", setup.data.validation_policy.text()}}},
-          {"classes", setup.data.train->class_names()},
+          {"task", run.task},
+          {"classes", output_names(*setup.data.train)},
           {"model",
            {{"architecture", model.architecture()},
             {"parameters", parameter_count(model)},

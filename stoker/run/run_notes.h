@@ -18,7 +18,7 @@ void introduce(RunFolder& folder, const Group& group);
 
 void say_resume_point(RunFolder& folder, const Checkpointing::Restored& restored,
                       const State& state, const TrainOptions& options);
-void say_how_it_ended(RunFolder& folder, RunEnd end, const State& state, double seconds);
+void say_how_it_ended(RunFolder& folder, RunEnd end, Task task, const State& state, double seconds);
 
 [[nodiscard]] ImageSources images_of(const RunSettings& run, const TrainData& data);
 

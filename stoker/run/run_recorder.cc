@@ -27,7 +27,7 @@ constexpr const char* kTimingHeader =
 constexpr const char* kRanksHeader =
     "epoch,ranks,slowest,slowest_seconds,mean_seconds,reduced_bytes,reduction_seconds,"
     "exposed_seconds";
-constexpr const char* kStepsHeader = "step,epoch,lr,loss,top1";
+constexpr const char* kStepsHeader = "step,epoch,lr,loss";
 // Rows of steps.csv: this many in all, at least one and at most this many an epoch.
 constexpr std::uint64_t kMostSteps = 2000, kMostStepsOfEpoch = 64;
 
@@ -42,6 +42,12 @@ std::string ranks_row(std::uint32_t epoch, const RankTimes& t) {
   return fmt::format("{},{},{},{:.3f},{:.3f},{},{:.3f},{:.3f}", epoch + 1, t.ranks, t.slowest,
                      t.slowest_seconds, t.mean_seconds, t.reduction.bytes, t.reduction.seconds,
                      t.reduction.exposed);
+}
+
+std::vector<double> thresholds_in(const MetricsResult& result) {
+  std::vector<double> thresholds;
+  for (const ClassMetrics& one : result.classes) thresholds.push_back(one.threshold);
+  return thresholds;
 }
 
 // Rows of the file up to this step.
@@ -62,11 +68,10 @@ std::vector<std::string> read_steps(const std::filesystem::path& path, std::uint
 }  // namespace
 
 RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
-                         std::uint32_t epochs, const State& state,
-                         std::vector<std::string> class_names)
+                         std::uint32_t epochs, const State& state, ModelCard card)
     : folder_(folder),
       options_(options),
-      class_names_(std::move(class_names)),
+      card_(std::move(card)),
       rows_per_epoch_(
           std::clamp<std::uint64_t>(kMostSteps / std::max(1U, epochs), 1, kMostStepsOfEpoch)),
       timing_(folder.path() / "timing.csv", kTimingHeader),
@@ -132,7 +137,7 @@ void RunRecorder::note_end(const std::string& how, const State& result) {
   facts_["samples_digest"] = fmt::format("{:016x}", result.samples_digest);
   if (result.best) {
     facts_["best"] = {{"epoch", result.best->epoch + 1},
-                      {metric_name::kTop1, json_number(result.best->top1)}};
+                      {score_metric(card_.task).name, json_number(result.best->score)}};
   }
   facts_["weights"] = {{"best", file_digest(folder_.best_weights())},
                        {"last", file_digest(folder_.last_weights())}};
@@ -152,20 +157,22 @@ void RunRecorder::step_done(const StepReport& report) {
   const double loss = (now.loss - before_.loss) / samples;
   const double top1 = static_cast<double>(now.right - before_.right) / samples;
   before_ = now;
-  steps_.push_back(fmt::format("{},{},{},{:.6f},{:.6f}", report.state.step, report.epoch + 1,
-                               report.rate, loss, top1));
+  const bool has_top1 = card_.task == Task::kClassify;
+  steps_.push_back(fmt::format("{},{},{},{:.6f}{}", report.state.step, report.epoch + 1,
+                               report.rate, loss, has_top1 ? fmt::format(",{:.6f}", top1) : ""));
   const auto step = static_cast<std::int64_t>(report.state.step);
   if (events_) {
     events_->add_scalar("step/loss", step, loss);
-    events_->add_scalar("step/top1", step, top1);
+    if (has_top1) events_->add_scalar("step/top1", step, top1);
     events_->add_scalar("step/lr", step, report.rate);
   }
-  write_line({{"event", "step"},
-              {"step", report.state.step},
-              {"epoch", report.epoch + 1},
-              {"lr", report.rate},
-              {"loss", json_number(loss)},
-              {"top1", top1}});
+  Json line = {{"event", "step"},
+               {"step", report.state.step},
+               {"epoch", report.epoch + 1},
+               {"lr", report.rate},
+               {"loss", json_number(loss)}};
+  if (has_top1) line["top1"] = top1;
+  write_line(line);
 }
 
 void RunRecorder::diverged(const State& state, const std::string& how) {
@@ -176,7 +183,23 @@ void RunRecorder::diverged(const State& state, const std::string& how) {
 // Before a validation that may fail: a resumed run takes them from the file.
 void RunRecorder::epoch_trained(const State& /*state*/) { write_steps(); }
 
+void RunRecorder::note_targets(const Predictions& predictions) {
+  const auto outputs = static_cast<std::size_t>(predictions.classes);
+  const auto& indices = predictions.indices;
+  if (!indices.empty() && indices.front() < target_table_.size()) target_table_ = {};
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    while (target_table_.size() < indices[i]) target_table_.add_skipped(outputs);
+    target_table_.add(predictions.targets.subspan(i * outputs, outputs),
+                      predictions.probabilities.subspan(i * outputs, outputs),
+                      predictions.losses[i]);
+  }
+}
+
 void RunRecorder::predicted(const Predictions& predictions) {
+  if (card_.task != Task::kClassify) {
+    note_targets(predictions);
+    return;
+  }
   const auto classes = static_cast<std::size_t>(predictions.classes);
   const auto& indices = predictions.indices;
   if (!indices.empty() && indices.front() < predictions_.size()) predictions_ = {};
@@ -188,7 +211,8 @@ void RunRecorder::predicted(const Predictions& predictions) {
 }
 
 void RunRecorder::write_steps() const {
-  std::string rows = std::string(kStepsHeader) + "\n";
+  std::string rows =
+      fmt::format("{}{}\n", kStepsHeader, card_.task == Task::kClassify ? ",top1" : "");
   for (const std::string& row : steps_) rows += row + "\n";
   write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");
 }
@@ -198,8 +222,13 @@ void RunRecorder::epoch_done(const EpochReport& report) {
   timing_.add(report.epoch, timing_row(report));
   if (report.ranks) ranks_.add(report.epoch, ranks_row(report.epoch, *report.ranks));
   write_steps();
-  predictions_.epoch = report.epoch;
-  write_predictions(folder_.path() / "predictions.safetensors", predictions_);
+  predictions_.epoch = target_table_.epoch = report.epoch;
+  if (card_.task == Task::kClassify) {
+    write_predictions(folder_.path() / "predictions.safetensors", predictions_);
+  } else {
+    target_table_.thresholds = thresholds_in(report.validation);
+    write_target_table(folder_.path() / "predictions.safetensors", target_table_);
+  }
   note_feed(report);
   if (events_) write_events(report);
   Json line = {{"event", "epoch"}, {"epoch", report.epoch + 1}, {"step", report.state.step}};
@@ -209,10 +238,33 @@ void RunRecorder::epoch_done(const EpochReport& report) {
   write_line(line);
 }
 
+// Of tasks whose table of predictions does not say it.
+void RunRecorder::note_outputs(const MetricsResult& validation) {
+  if (validation.task == Task::kClassify) return;
+  Json list = Json::array();
+  for (const TargetMetrics& one : validation.targets) {
+    list.push_back({{"mae", json_number(one.mae)},
+                    {"rmse", json_number(one.rmse)},
+                    {"r2", json_number(one.r2)}});
+  }
+  for (std::size_t i = 0; validation.task == Task::kMultilabel && i < validation.classes.size();
+       ++i) {
+    const ClassMetrics& one = validation.classes[i];
+    list.push_back({{"support", one.support},
+                    {"average_precision", json_number(one.average_precision)},
+                    {"threshold", json_number(one.threshold)},
+                    {"precision", json_number(one.precision)},
+                    {"recall", json_number(one.recall)},
+                    {"f1", json_number(one.f1)}});
+  }
+  facts_["outputs"] = std::move(list);
+}
+
 void RunRecorder::note_feed(const EpochReport& report) {
   facts_["epochs_done"] = report.epoch + 1;
   facts_["validated"] = {{"samples", report.validation.samples},
                          {"skipped", report.validation.skipped}};
+  note_outputs(report.validation);
   const auto& kept = facts_["features_seconds"];
   const double before = kept.is_number() ? kept.get<double>() : 0;
   if (report.features_seconds > 0) facts_["features_seconds"] = before + report.features_seconds;
@@ -234,8 +286,8 @@ void RunRecorder::write_events(const EpochReport& report) {
   const auto step = static_cast<std::int64_t>(report.state.step);
   for (const auto& [tag, value] : epoch_tags(report)) events_->add_scalar(tag, step, value);
   constexpr std::size_t kMostClasses = 100;  // an image for every epoch
-  if (!report.validation.confusion.empty() && class_names_.size() <= kMostClasses) {
-    const Image image = confusion_matrix(report.validation.confusion, class_names_, {});
+  if (!report.validation.confusion.empty() && card_.class_names.size() <= kMostClasses) {
+    const Image image = confusion_matrix(report.validation.confusion, card_.class_names, {});
     const std::vector<std::byte> png = encode_png(image.view());
     const ImageShape& shape = image.shape();
     events_->add_image(

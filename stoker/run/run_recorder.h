@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "stoker/io/event_file.h"
+#include "stoker/nn/model_file.h"
 #include "stoker/run/final_test.h"
 #include "stoker/run/prediction_file.h"
 #include "stoker/run/record_options.h"
 #include "stoker/run/run_facts.h"
 #include "stoker/run/run_folder.h"
+#include "stoker/run/target_table.h"
 #include "stoker/train/observer.h"
 
 namespace stoker {
@@ -28,7 +30,7 @@ class RunRecorder final : public Observer {
   // The state says where the run stands; rows of what comes later are forgotten. The folder must
   // outlive it.
   RunRecorder(const RunFolder& folder, const RecordOptions& options, std::uint32_t epochs,
-              const State& state, std::vector<std::string> class_names);
+              const State& state, ModelCard card);
   ~RunRecorder() override;
 
   // What is known from the start; saved at once.
@@ -54,17 +56,20 @@ class RunRecorder final : public Observer {
   };
   void note_feed(const EpochReport& report);
   void write_steps() const;
+  void note_outputs(const MetricsResult& validation);
+  void note_targets(const Predictions& predictions);
   void write_events(const EpochReport& report);
   void write_line(const nlohmann::ordered_json& line) const;
 
   const RunFolder& folder_;
   RecordOptions options_;
-  std::vector<std::string> class_names_;
+  ModelCard card_;
   std::uint64_t rows_per_epoch_;
   ResultsTable timing_, ranks_;
   std::vector<std::string> steps_;
   Totals before_;
-  PredictionTable predictions_;
+  PredictionTable predictions_;  // of a classifier
+  TargetTable target_table_;     // of other tasks
   RunFacts facts_;
   std::unique_ptr<EventFile> events_;
 };

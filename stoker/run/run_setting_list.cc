@@ -17,6 +17,7 @@ using enum SettingScope;
 using Settings = std::vector<Setting>;
 
 constexpr SettingRange kCount{1, 1 << 20};
+constexpr SettingRange kViews{1, 64};
 constexpr SettingRange kBatchSizes{1, 1 << 24};
 constexpr SettingRange kThreads{0, 4096};
 
@@ -45,7 +46,7 @@ Settings data_settings(RunSettings& run) {
         .place = &run.image_size,
         .range = SettingRange{0, 1 << 14}},
        {.name = "skip-unknown",
-        .help = "skip images in unsupported formats (TIFF, BMP, GIF, …)",
+        .help = "skip images in unsupported formats (GIF, HEIC, AVIF, …)",
         .place = &run.skip_unknown,
         .scope = kRun},
        {.name = "exact-decode",
@@ -55,8 +56,9 @@ Settings data_settings(RunSettings& run) {
         .help = "train on a random subset of N samples, or on the first N with first:N (0: all)",
         .place = &run.train_samples}});
   append_settings(all, "", settings_of(run.normalise));
-  append_settings(all, "", settings_of(run.limits));
+  append_settings(all, "", settings_of(run.images));
   append_settings(all, "", settings_of(run.shards));
+  append_settings(all, "", settings_of(run.table));
   append_settings(
       all, "",
       {{.name = "batch-size",
@@ -67,16 +69,31 @@ Settings data_settings(RunSettings& run) {
         .help = "balanced: repeat images of rare classes until all classes are equally frequent",
         .place = either_text(run.balanced_samples, "shuffle", "balanced"),
         .choices = {"shuffle", "balanced"}},
+       {.name = "views",
+        .help = "augmented versions of each image in a batch; a step is their mean",
+        .place = &run.train.feed.views,
+        .range = kViews},
        {.name = "batches-per-epoch",
         .help = "batches per epoch (0: one pass over the data)",
         .place = &run.train.feed.batches_per_epoch}});
   return all;
 }
 
+std::vector<std::string> task_choices() {
+  std::vector<std::string> names = {"auto"};
+  names.insert(names.end(), task_names().begin(), task_names().end());
+  return names;
+}
+
 Settings model_settings(RunSettings& run) {
   std::vector<std::string> usages;
   for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
-  return {{.name = "model",
+  return {{.name = "task",
+           .help = "one class per image (classify), several (multilabel), or numbers (regress); "
+                   "auto: what the data has",
+           .place = &run.task,
+           .choices = task_choices()},
+          {.name = "model",
            .help = fmt::format("{} (not given: chosen from the data or --pretrained)",
                                fmt::join(usages, "; or ")),
            .place = &run.model},
@@ -95,14 +112,31 @@ Settings model_settings(RunSettings& run) {
            .help = "unfreeze all layers after N epochs (0: never)",
            .place = &run.train.unfreeze_epoch},
           {.name = "features",
-           .help = "with --freeze all: compute the input of the head once for --views versions of "
-                   "each image (cached), or in every epoch (fresh)",
+           .help = "with --freeze all: compute the input of the head once for --cached-views "
+                   "versions of each image (cached), or in every epoch (fresh)",
            .place = either_text(run.cached_features, "fresh", "cached"),
            .choices = {"fresh", "cached"}},
-          {.name = "views",
+          {.name = "cached-views",
            .help = "with --features cached: augmented versions of each image",
-           .place = &run.views,
+           .place = &run.cached_views,
            .range = kCount}};
+}
+
+std::vector<std::string> loss_choices() {
+  std::vector<std::string> names = {"auto"};
+  names.insert(names.end(), loss_names().begin(), loss_names().end());
+  return names;
+}
+
+SettingText loss_text(RunSettings& run) {
+  SettingText text = enum_text(run.train.loss, loss_names());
+  return {.read = [&run, read = text.read] { return run.auto_loss ? "auto" : read(); },
+          .write =
+              [&run, write = text.write](const std::string& value) {
+                run.auto_loss = value == "auto";
+                if (!run.auto_loss) write(value);
+              },
+          .type = text.type};
 }
 
 Settings training_settings(RunSettings& run) {
@@ -149,9 +183,10 @@ Settings training_settings(RunSettings& run) {
            .scope = kRun,
            .choices = {"cached", "fresh"}},
           {.name = "loss",
-           .help = "cross-entropy, or mse: half the squared error against one-hot targets",
-           .place = enum_text(run.train.loss, loss_names()),
-           .choices = {loss_names().begin(), loss_names().end()}},
+           .help = "loss (auto: cross-entropy; multilabel: bce; regress: mse); classify also takes "
+                   "mse, multilabel focal and asymmetric, regress huber",
+           .place = loss_text(run),
+           .choices = loss_choices()},
           {.name = "grad-reduction",
            .help = "gradient of a step: mean or sum over its samples",
            .place = enum_text(run.train.grad_reduction, kReductions),

@@ -6,6 +6,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
+#include "stoker/data/data_settings.h"
 
 namespace stoker {
 namespace {
@@ -58,7 +59,7 @@ SettingText FrozenStages::text() {
 void RunSettings::resolve() {
   require_given(data, "data", fmt::format("a dataset, e.g. `data` {}", known_data_names().front()));
   validation.check();
-  train.cached_views = cached_features ? views : 0;
+  train.cached_views = cached_features ? cached_views : 0;
   train.shared_statistics = ranks.sync_bn;
 }
 
@@ -78,7 +79,8 @@ std::string RunSettings::lr_text() const {
 Preprocessing RunSettings::preprocessing() const {
   return {.mean = normalise.means(),
           .deviation = normalise.deviations(),
-          .framing = resolved_validation_policy().text()};
+          .framing = resolved_validation_policy().text(),
+          .window = window_text(images.window)};
 }
 
 Policy RunSettings::resolved_validation_policy() const {

@@ -11,8 +11,9 @@
 #include "stoker/augment/policy.h"
 #include "stoker/core/setting.h"
 #include "stoker/data/shards/shard_options.h"
+#include "stoker/data/sources/folder_source.h"
+#include "stoker/data/sources/table_columns.h"
 #include "stoker/distributed/launch.h"
-#include "stoker/image/decode.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/pipeline/normalise_settings.h"
 #include "stoker/run/record_options.h"
@@ -63,24 +64,27 @@ struct FrozenStages {
 /// Everything that can be set for a run, with its defaults.
 struct RunSettings {
   std::string data, model;
+  std::string task = "auto";  ///< core/task.h; auto: what the data has
   ValidationSettings validation;
   std::string policy = "none", validation_policy = "auto";
   std::uint32_t image_size = 0;     ///< of training and validation; 0: as policies or data say
   std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
   FrozenStages freeze;
-  bool cached_features = false;  ///< with all stages frozen
-  std::uint32_t views = 10;      ///< of each image, for cached features
+  bool cached_features = false;     ///< with all stages frozen
+  std::uint32_t cached_views = 10;  ///< of each image, for cached features
   bool freeze_norms = true;
   bool balanced_loss = false, balanced_samples = false;
   bool auto_batch_size = false, auto_lr = false;  ///< try which suits
+  bool auto_loss = true;                          ///< the usual one of the task
   MixedPrecision amp = MixedPrecision::kOff;
   bool amp_float16 = false;
   bool average = false;
   AverageOptions average_options = {.decay = 0.9998};
   NormaliseSettings normalise;
-  DecodeLimits limits;
+  FolderOptions images;
   ShardOptions shards;
+  TableColumns table;
   OptimiserOptions optimiser;
   TrainOptions train = {.schedule = {.sched = ScheduleKind::kCosine}};
   bool allow_nonfinite = false;  ///< weights of `pretrained` may be no numbers

@@ -16,6 +16,7 @@ class EpochTeller final : public Observer {
                    .train_top1 = report.train_top1,
                    .validation_loss = report.validation.loss,
                    .validation_top1 = report.validation.top1,
+                   .validation_score = report.validation.score(),
                    .is_best = report.is_best,
                    .seconds = report.seconds,
                    .samples_per_second = report.samples_per_second});
@@ -49,6 +50,7 @@ TrainResult train(const RunSettings& settings, const TrainEvents& events) {
           .folder = result.folder,
           .steps = result.steps,
           .test_top1 = result.test ? std::optional(result.test->metrics.top1) : std::nullopt,
+          .test_score = result.test ? std::optional(result.test->metrics.score()) : std::nullopt,
           .divergence = result.divergence};
 }
 

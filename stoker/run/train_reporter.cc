@@ -10,7 +10,21 @@
 #include "stoker/report/html_page.h"
 
 namespace stoker {
-namespace {}  // namespace
+namespace {
+
+// Of kMultilabel: those that suit the validation data.
+std::vector<double> thresholds_of(const MetricsResult& validation) {
+  std::vector<double> thresholds;
+  if (validation.task != Task::kMultilabel) return thresholds;
+  for (const ClassMetrics& one : validation.classes) thresholds.push_back(one.threshold);
+  return thresholds;
+}
+
+}  // namespace
+
+std::string score_text(const MetricsResult& result) {
+  return labelled(score_metric(result.task).name, score_metric(result.task).value(result));
+}
 
 std::string epoch_label(std::uint32_t epoch, std::uint32_t epochs) {
   const std::string total = std::to_string(epochs);
@@ -28,7 +42,7 @@ TrainReporter::TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subj
     : folder_(folder),
       checkpoints_(checkpoints),
       subject_(std::move(subject)),
-      table_(folder.path() / "results.csv", results_header(subject_.top_k)) {}
+      table_(folder.path() / "results.csv", results_header(subject_.top_k, subject_.card.task)) {}
 
 void TrainReporter::diverged(const State& state, const std::string& how) {
   folder_.say(fmt::format("diverged   step {}: {}", state.step, how));
@@ -37,11 +51,11 @@ void TrainReporter::diverged(const State& state, const std::string& how) {
 void TrainReporter::epoch_done(const EpochReport& report) {
   const MetricsResult& v = report.validation;
   folder_.say(fmt::format(
-      "{}  {}  {}   val {}  {}{}   {:.1f} s, {:.0f} samples/s, data wait {:.1f} %{}",
+      "{}  {}{}   val {}  {}{}   {:.1f} s, {:.0f} samples/s, data wait {:.1f} %{}",
       epoch_label(report.epoch, subject_.epochs), labelled(metric_name::kLoss, report.train_loss),
-      labelled(metric_name::kTop1, report.train_top1), labelled(metric_name::kLoss, v.loss),
-      labelled(metric_name::kTop1, v.top1), report.is_best ? " *" : "  ", report.seconds,
-      report.samples_per_second, 100 * report.wait_share, pace_text(report.ranks)));
+      v.task == Task::kClassify ? "  " + labelled(metric_name::kTop1, report.train_top1) : "",
+      labelled(metric_name::kLoss, v.loss), score_text(v), report.is_best ? " *" : "  ",
+      report.seconds, report.samples_per_second, 100 * report.wait_share, pace_text(report.ranks)));
   note_results(report);
   is_over_ = report.is_last;
   if (is_over_ || saving_.is_due()) write_results();
@@ -94,17 +108,22 @@ std::vector<NamedTensor> TrainReporter::copy_of_weights(const Model& model) cons
 void TrainReporter::note_results(const EpochReport& report) {
   if (!unwritten_) unwritten_.emplace();
   unwritten_->last = copy_of_weights(*report.state.model);
-  if (report.is_best) unwritten_->best = unwritten_->last;
+  unwritten_->last_thresholds = thresholds_of(report.validation);
+  if (report.is_best) {
+    unwritten_->best = unwritten_->last;
+    unwritten_->best_thresholds = unwritten_->last_thresholds;
+  }
   unwritten_->confusion = report.validation.confusion;
-  unwritten_->title =
-      fmt::format("epoch {}: top-1 {:.2f} %", report.epoch + 1, 100 * report.validation.top1);
+  unwritten_->title = fmt::format("epoch {}: {}", report.epoch + 1, score_text(report.validation));
 }
 
 void TrainReporter::write_results() {
   if (!unwritten_) return;
   saving_.run([&] {
+    subject_.card.thresholds = unwritten_->last_thresholds;
     save_model(folder_.last_weights(), subject_.card, unwritten_->last);
     if (!unwritten_->best.empty()) {
+      subject_.card.thresholds = unwritten_->best_thresholds;
       save_model(folder_.best_weights(), subject_.card, unwritten_->best);
     }
     draw_confusion();

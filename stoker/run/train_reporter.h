@@ -18,6 +18,9 @@ namespace stoker {
 // "  4 ranks, slowest 2 (+13 %)"; empty for one process.
 [[nodiscard]] std::string pace_text(const std::optional<RankTimes>& ranks);
 
+// "top-1 97.85 %", or the score of another task.
+[[nodiscard]] std::string score_text(const MetricsResult& result);
+
 class TrainReporter final : public Observer {
  public:
   struct Subject {
@@ -50,6 +53,7 @@ class TrainReporter final : public Observer {
   // Of an epoch that is over: what is written now or, where epochs are short, with a later one.
   struct Unwritten {
     std::vector<NamedTensor> last, best;  // best is empty where an earlier epoch was better
+    std::vector<double> last_thresholds, best_thresholds;
     std::vector<std::int64_t> confusion;
     std::string title;  // of its image
   };

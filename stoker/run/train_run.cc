@@ -11,6 +11,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/core/pages.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/distributed/group.h"
 #include "stoker/image/png.h"
 #include "stoker/report/line_plot.h"
@@ -69,9 +70,12 @@ void try_for_report(RunFolder& folder, const Action& action) {
 
 void draw_predictions(RunFolder& folder, const RunSettings& run, const TrainData& data) {
   try_for_report(folder, [&] {
-    write_run_images(folder.path() / "pictures.json", images_of(run, data),
-                     read_predictions(folder.path() / "predictions.safetensors",
-                                      data.train->class_names().size()));
+    PredictionTable predictions;  // of other tasks no validation images are shown
+    if (task_of(*data.train) == Task::kClassify) {
+      predictions = read_predictions(folder.path() / "predictions.safetensors",
+                                     data.train->class_names().size());
+    }
+    write_run_images(folder.path() / "pictures.json", images_of(run, data), predictions);
   });
 }
 
@@ -122,9 +126,12 @@ TrainReporter::Subject subject_of(const RunSettings& run, const TrainSetup& setu
           .top_k = run.train.top_k,
           .card = {.architecture = model.architecture(),
                    .input = model.input(),
-                   .class_names = setup.data.train->class_names(),
+                   .class_names = output_names(*setup.data.train),
                    .preprocessing = run.preprocessing(),
-                   .division = setup.parts.division ? to_text(*setup.parts.division) : ""},
+                   .division = setup.parts.division ? to_text(*setup.parts.division) : "",
+                   .task = task_of(*setup.data.train),
+                   .target_mean = setup.data.target_scale.mean,
+                   .target_std = setup.data.target_scale.deviation},
           .fixed_stages = setup.fixed_stages,
           .fixed_norms = setup.fixed_norms};
 }
@@ -153,7 +160,7 @@ class RecordedRun {
     introduce();
     if (!run_.resume.empty()) restore();
     recorder_.emplace(folder_, run_.record, run_.train.feed.epochs, setup_.state,
-                      setup_.data.train->class_names());
+                      subject_of(run_, setup_).card);
     recorder_->note(facts_of(run_, setup_, identity_));
     recorder_->note_settings(identity_);
     RunResult result{.end = run_steps(), .folder = folder_.path(), .steps = setup_.state.step};
@@ -191,7 +198,8 @@ class RecordedRun {
     std::vector<Observer*> all = {&reporter_, &*recorder_};
     std::optional<MetricsFile> metrics;
     if (const std::string& path = run_.record.metrics_file; !path.empty()) {
-      all.push_back(&metrics.emplace(path, folder_.path().filename().string()));
+      all.push_back(
+          &metrics.emplace(path, folder_.path().filename().string(), task_of(*setup_.data.train)));
     }
     all.insert(all.end(), events_.observers.begin(), events_.observers.end());
     Observers observers(std::move(all));
@@ -222,7 +230,7 @@ class RecordedRun {
 
   void finish(RunResult& result, double seconds) {
     const bool is_early = result.end == RunEnd::kNoProgress;
-    say_how_it_ended(folder_, result.end, setup_.state, seconds);
+    say_how_it_ended(folder_, result.end, task_of(*setup_.data.train), setup_.state, seconds);
     draw_predictions(folder_, run_, setup_.data);
     test(result);
     if (result.end == RunEnd::kStopped) return;

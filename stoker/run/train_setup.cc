@@ -9,6 +9,7 @@
 #include "stoker/core/error.h"
 #include "stoker/data/sources/balance.h"
 #include "stoker/data/sources/source_range.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/networks/registry.h"
@@ -24,9 +25,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void refuse_balance(const RunSettings& settings, const Source& train) {
+  if (!settings.balanced_loss && !settings.balanced_samples) return;
+  if (task_of(train) == Task::kClassify) return;
+  throw Error({.what = "classes can be balanced only where each image has one class",
+               .expected = settings.balanced_loss ? "`class_weights` none" : "`sampler` shuffle",
+               .found = fmt::format("`task` {}", settings.task)});
+}
+
+// Of shards the first samples say enough: reading all would take as long as an epoch.
+TargetScale scale_of_targets(const Source& train) {
+  if (task_of(train) != Task::kRegress) return {};
+  constexpr std::uint64_t kMostOfShards = 10'000;
+  const std::span<const FieldInfo> fields = train.fields();
+  const std::size_t targets = find_field(fields, kTargetField)->values.size();
+  std::vector<float> numbers(number_count(fields));
+  const auto first = std::span<const float>(numbers).subspan(field_offset(fields, kTargetField));
+  TargetStatistics statistics(targets);
+  const std::uint64_t samples =
+      train.layout() ? std::min(kMostOfShards, train.size()) : train.size();
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    static_cast<void>(train.read_fields(i, numbers).value());
+    statistics.add(first.first(targets));
+  }
+  return statistics.scale();
+}
+
 TrainData make_train_data(RunSettings& settings, const TrainingParts& parts) {
   std::shared_ptr<const Source> train = parts.train;
   settings.normalise.resolve(train->channels());
+  refuse_balance(settings, *train);
   train = chosen_samples(train, settings.train_samples, settings.train.feed.seed);
   if (settings.balanced_loss) {
     settings.train.class_weights = balancing_weights(samples_by_class(*train));
@@ -38,7 +66,8 @@ TrainData make_train_data(RunSettings& settings, const TrainingParts& parts) {
           .validation = parts.validation,
           .policy = Policy::parse(settings.policy),
           .validation_policy = settings.resolved_validation_policy(),
-          .normalisation = settings.preprocessing().normalisation()};
+          .normalisation = settings.preprocessing().normalisation(),
+          .target_scale = scale_of_targets(*train)};
 }
 
 Precision parse_precision(const RunSettings& settings, const at::Device& device) {
@@ -55,7 +84,7 @@ Precision parse_precision(const RunSettings& settings, const at::Device& device)
 std::unique_ptr<Model> new_model(const RunSettings& settings, const TrainData& data,
                                  std::string& pretrained) {
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
-                         .classes = static_cast<std::int64_t>(data.train->class_names().size())};
+                         .classes = static_cast<std::int64_t>(output_names(*data.train).size())};
   auto model = make_model(settings.model, input, settings.train.feed.seed);
   if (!settings.pretrained.empty()) {
     pretrained = load_pretrained(*model, settings.pretrained, settings.allow_nonfinite);
@@ -110,7 +139,8 @@ void report_stalls(TrainOptions& options, const RunEvents& events) {
 }  // namespace
 
 TrainingParts open_parts(const RunSettings& settings) {
-  const DataOptions options{.images = {.limits = settings.limits}, .shards = settings.shards};
+  const DataOptions options{
+      .images = settings.images, .shards = settings.shards, .table = settings.table};
   return open_training_parts(settings.validation.request(settings.data, options), options);
 }
 
@@ -132,7 +162,7 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
           {"training", parts.train}, {"validation", parts.validation}, {"test", parts.test}},
       {.skip_unknown = settings.skip_unknown,
        .decode_images = !settings.train.feed.isolate,
-       .limits = settings.limits});
+       .limits = settings.images.limits});
   std::string pretrained;
   auto model = new_model(settings, data, pretrained);
   const std::size_t frozen = settings.freeze.count(model->stages().size());

@@ -14,10 +14,13 @@
 namespace stoker {
 
 struct DeviceBatch {
-  // (samples, channels, height, width), normalised float32; or (samples, features) of a stream of
-  // features.
+  // (samples, channels, height, width), normalised float32; with several views of each sample,
+  // their number stands second; or (samples, features) of a stream of features.
   at::Tensor values;
-  at::Tensor labels;                        // int64
+  // Classes (int64, one a sample) or, where samples have such a field (data/sources/source_task.h),
+  // targets (float32, one for each output).
+  at::Tensor labels;
+  at::Tensor weights = {};                  // of the samples in the loss; not defined: all count 1
   std::uint64_t number = 0;                 // through all epochs
   std::vector<std::uint64_t> indices = {};  // of the samples in their source
 };

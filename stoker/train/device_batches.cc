@@ -29,14 +29,31 @@ class PinnedMemory final : public BatchMemory {
 at::Tensor pixels_of(const Batch& batch) {
   const ImageShape& shape = batch.image_shape();
   void* data = const_cast<std::byte*>(batch.pixels().data());
-  if (batch.pixel_type() == PixelType::kF32) {
-    return at::from_blob(data, {batch.size(), shape.channels, shape.height, shape.width},
-                         at::kFloat);
-  }
-  return at::from_blob(data, {batch.size(), shape.height, shape.width, shape.channels}, at::kByte);
+  const bool floats = batch.pixel_type() == PixelType::kF32;
+  std::vector<std::int64_t> sides = {shape.height, shape.width, shape.channels};
+  if (floats) sides = {shape.channels, shape.height, shape.width};
+  if (batch.views() > 1) sides.insert(sides.begin(), batch.views());
+  sides.insert(sides.begin(), batch.size());
+  return at::from_blob(data, sides, floats ? at::kFloat : at::kByte);
+}
+
+// Those of a field of the source, (samples, numbers); not defined where it has no such field.
+at::Tensor numbers_of(const Batch& batch, std::string_view field) {
+  const FieldInfo* info = find_field(batch.layout().numbers(), field);
+  if (info == nullptr) return {};
+  return at::from_blob(const_cast<float*>(batch.numbers(field).data()),
+                       {batch.size(), static_cast<std::int64_t>(info->values.size())}, at::kFloat);
+}
+
+at::Tensor weights_of(const Batch& batch) {
+  const at::Tensor weights = numbers_of(batch, kWeightField);
+  return weights.defined() ? weights.squeeze(1) : weights;
 }
 
 at::Tensor labels_of(const Batch& batch) {
+  for (const std::string_view field : {kTargetField, kClassesField}) {
+    if (at::Tensor targets = numbers_of(batch, field); targets.defined()) return targets;
+  }
   return at::from_blob(const_cast<std::int64_t*>(batch.labels().data()), {batch.size()}, at::kLong);
 }
 
@@ -44,7 +61,8 @@ std::vector<std::uint64_t> indices_of(const Batch& batch) {
   return {batch.indices().begin(), batch.indices().end()};
 }
 
-at::Tensor per_channel(const std::array<float, 3>& values, int channels, const at::Device& device) {
+at::Tensor per_channel(const std::array<float, kMaxChannels>& values, int channels,
+                       const at::Device& device) {
   return at::tensor(at::ArrayRef<float>(values.data(), static_cast<std::size_t>(channels)))
       .reshape({1, channels, 1, 1})
       .to(device);
@@ -60,8 +78,9 @@ struct DeviceBatches::Copy {
   std::optional<c10::Event> done;
 };
 
-void prepare_feed_for(const at::Device& device, FeedOptions& options) {
-  options.pixel_type = device.is_cpu() ? PixelType::kF32 : PixelType::kU8;
+void prepare_feed_for(const at::Device& device, const Source& source, FeedOptions& options) {
+  const bool floats = device.is_cpu() || source.depth() != 8;
+  options.pixel_type = floats ? PixelType::kF32 : PixelType::kU8;
   if (device.is_cuda()) {
     options.make_memory = [](std::size_t bytes) { return std::make_unique<PinnedMemory>(bytes); };
   }
@@ -70,8 +89,9 @@ void prepare_feed_for(const at::Device& device, FeedOptions& options) {
 DeviceBatches::DeviceBatches(Feed& feed, const at::Device& device,
                              const Normalisation& normalisation)
     : feed_(feed), device_(device) {
-  STOKER_INVARIANT(device.is_cpu() || feed.pixel_type() == PixelType::kU8,
-                   "a feed of floats for {}: see prepare_feed_for", device.str());
+  STOKER_INVARIANT(
+      device.is_cpu() || feed.pixel_type() == PixelType::kU8 || feed.image_shape().depth != 8,
+      "a feed of floats for {}: see prepare_feed_for", device.str());
   const int channels = feed.image_shape().channels;
   scale_ = per_channel(normalisation.scale, channels, device);
   offset_ = per_channel(normalisation.offset, channels, device);
@@ -91,7 +111,12 @@ std::optional<Batch> DeviceBatches::take() {
 
 // The same two roundings as the kernel `normalise` has.
 at::Tensor DeviceBatches::normalised(const at::Tensor& bytes) const {
-  return bytes.permute({0, 3, 1, 2}).to(at::kFloat).mul_(scale_).add_(offset_);
+  return bytes.movedim(-1, -3).to(at::kFloat).mul_(scale_).add_(offset_);
+}
+
+at::Tensor DeviceBatches::on_device(const Batch& batch) const {
+  const at::Tensor copied = pixels_of(batch).to(device_, /*non_blocking=*/true);
+  return batch.pixel_type() == PixelType::kF32 ? copied : normalised(copied);
 }
 
 std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
@@ -99,12 +124,16 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
   if (!host) return nullptr;
   auto copy =
       std::make_unique<Copy>(Copy{.host = std::move(*host), .batch = {}, .stream = {}, .done = {}});
+  const auto copied = [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    return tensor.to(device_, /*non_blocking=*/true, /*copy=*/true);
+  };
   const auto copy_tensors = [&] {
-    copy->batch = {
-        .values = normalised(pixels_of(copy->host).to(device_, /*non_blocking=*/true)),
-        .labels = labels_of(copy->host).to(device_, /*non_blocking=*/true, /*copy=*/true),
-        .number = copy->host.number(),
-        .indices = indices_of(copy->host)};
+    copy->batch = {.values = on_device(copy->host),
+                   .labels = copied(labels_of(copy->host)),
+                   .weights = copied(weights_of(copy->host)),
+                   .number = copy->host.number(),
+                   .indices = indices_of(copy->host)};
   };
   if (!device_.is_cuda()) {
     copy_tensors();
@@ -123,11 +152,12 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
 
 std::optional<DeviceBatch> DeviceBatches::next() {
   held_.reset();
-  if (feed_.pixel_type() == PixelType::kF32) {
+  if (device_.is_cpu() && feed_.pixel_type() == PixelType::kF32) {
     held_ = take();
     if (!held_) return std::nullopt;
     return DeviceBatch{.values = pixels_of(*held_),
                        .labels = labels_of(*held_),
+                       .weights = weights_of(*held_),
                        .number = held_->number(),
                        .indices = indices_of(*held_)};
   }
@@ -142,6 +172,7 @@ std::optional<DeviceBatch> DeviceBatches::next() {
     current->done->block(compute);
     current->batch.values.record_stream(compute);
     current->batch.labels.record_stream(compute);
+    if (current->batch.weights.defined()) current->batch.weights.record_stream(compute);
   }
   ahead_ = start_copy();
   // By now the copy has been made, or is waited for: its memory goes back to the workers.

@@ -16,9 +16,9 @@
 
 namespace stoker {
 
-// What a feed for this device must give: floats in host memory for a CPU, else bytes in pinned
-// memory.
-void prepare_feed_for(const at::Device& device, FeedOptions& options);
+// What a feed of this source for this device must give: floats in host memory for a CPU, else
+// bytes in pinned memory; of values of 16 bits floats too.
+void prepare_feed_for(const at::Device& device, const Source& source, FeedOptions& options);
 
 class DeviceBatches final : public BatchStream {
  public:
@@ -38,6 +38,7 @@ class DeviceBatches final : public BatchStream {
   [[nodiscard]] std::optional<Batch> take();
   [[nodiscard]] std::unique_ptr<Copy> start_copy();
   [[nodiscard]] at::Tensor normalised(const at::Tensor& bytes) const;
+  [[nodiscard]] at::Tensor on_device(const Batch& batch) const;
 
   Feed& feed_;
   at::Device device_;

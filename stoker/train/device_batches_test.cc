@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/pipeline/test_sources.h"
 
 namespace stoker {
@@ -61,9 +62,17 @@ TEST(DeviceBatches, OnACpuNothingIsCopied) {
 
 TEST(DeviceBatches, AGpuGetsBytesFromPinnedMemory) {
   FeedOptions options;
-  prepare_feed_for(at::Device(at::kCUDA, 0), options);
+  const test::MadeUpSource source(16);
+  prepare_feed_for(at::Device(at::kCUDA, 0), source, options);
   EXPECT_EQ(options.pixel_type, PixelType::kU8);
-  prepare_feed_for(at::kCPU, options);
+  prepare_feed_for(at::kCPU, source, options);
+  EXPECT_EQ(options.pixel_type, PixelType::kF32);
+}
+
+TEST(DeviceBatches, AGpuGetsFloatsOfSixteenBits) {
+  FeedOptions options;
+  const FolderSource source({}, {.depth = 16});
+  prepare_feed_for(at::Device(at::kCUDA, 0), source, options);
   EXPECT_EQ(options.pixel_type, PixelType::kF32);
 }
 

@@ -13,6 +13,7 @@
 #include "stoker/distributed/group.h"
 #include "stoker/kernels/normalise/normalise.h"
 #include "stoker/nn/model.h"
+#include "stoker/nn/target_scale.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/train/features.h"
 #include "stoker/train/metrics.h"
@@ -24,10 +25,14 @@ struct EvaluateOptions {
   int workers = 0;  // 0: what the job may use
   std::int64_t top_k = 5;
   LossKind loss = LossKind::kCrossEntropy;
+  Task task = Task::kClassify;
+  TargetScale target_scale = {};  // of kRegress
+  // Of kMultilabel, one for each class; empty: those that suit these samples best.
+  std::vector<double> thresholds = {};
   Normalisation normalisation = {};
   Policy policy = {};  // of the samples as they are: a framing alone
   // Further versions of each sample, made by these; the probabilities are the mean over all, and
-  // the loss is the cross entropy.
+  // the loss of a classifier is the cross entropy.
   std::vector<Policy> more_views = {};
   bool isolate = false;  // samples are made in locked-down processes
   // Unless kStop, samples that cannot be made have no predictions and are in no figure.
@@ -38,10 +43,13 @@ struct EvaluateOptions {
 // On the CPU; valid during the call.
 struct Predictions {
   std::span<const std::uint64_t> indices;  // of the samples in their source, increasing
-  std::span<const std::int64_t> labels;    // -1: without a class
-  std::span<const float> probabilities;    // samples x classes
-  std::span<const float> losses;           // of each sample that has a class
+  std::span<const std::int64_t> labels;    // -1: without a class; empty unless kClassify
+  // Samples x classes; of kRegress the predicted numbers, in the targets' own units.
+  std::span<const float> probabilities;
+  std::span<const float> losses;  // of each sample that has a class or targets
   std::int64_t classes = 0;
+  // Like probabilities, what the data says: 0 or 1, or numbers. Empty where it says nothing.
+  std::span<const float> targets = {};
   // Samples among these that could not be made, by increasing index.
   std::span<const SampleFault> skipped = {};
 };

@@ -23,20 +23,24 @@ FeatureSet compute_features(const Model& model, const std::shared_ptr<const Sour
   options.begin = {.epoch = epoch, .position = 0};
   options.epochs = epoch + 1;
   options.batches_per_epoch = 0;
+  options.views = 1;
   options.drop_last = false;
-  prepare_feed_for(model.device(), options);
+  prepare_feed_for(model.device(), *source, options);
   Feed feed(source, policy, options);
   DeviceBatches batches(feed, model.device(), options.normalisation);
-  std::vector<at::Tensor> features, labels;
+  std::vector<at::Tensor> features, labels, weights;
   while (const auto batch = batches.next()) {
     features.push_back(model.features(batch->values));
     labels.push_back(batch->labels.clone());
+    if (batch->weights.defined()) weights.push_back(batch->weights.clone());
     if (on_samples) on_samples(static_cast<std::uint64_t>(batch->labels.size(0)));
   }
   if (faults != nullptr) {
     faults->insert(faults->end(), feed.faults().begin(), feed.faults().end());
   }
-  return {.features = at::cat(features), .labels = at::cat(labels)};
+  return {.features = at::cat(features),
+          .labels = at::cat(labels),
+          .weights = weights.empty() ? at::Tensor() : at::cat(weights)};
 }
 
 FeatureBatches::FeatureBatches(std::vector<FeatureSet> views, std::vector<SampleFault> faults,
@@ -58,10 +62,12 @@ std::optional<DeviceBatch> FeatureBatches::next() {
   std::vector<std::uint64_t> indices(places.begin(), places.end());
   const FeatureSet& view = views_[share.epoch % views_.size()];
   const at::Tensor chosen = at::tensor(places, at::kLong).to(view.features.device());
-  return DeviceBatch{.values = view.features.index_select(0, chosen),
-                     .labels = view.labels.index_select(0, chosen),
-                     .number = next_++,
-                     .indices = std::move(indices)};
+  return DeviceBatch{
+      .values = view.features.index_select(0, chosen),
+      .labels = view.labels.index_select(0, chosen),
+      .weights = view.weights.defined() ? view.weights.index_select(0, chosen) : at::Tensor(),
+      .number = next_++,
+      .indices = std::move(indices)};
 }
 
 }  // namespace stoker

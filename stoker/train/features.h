@@ -21,8 +21,9 @@ namespace stoker {
 
 // Of every sample, in the source's order, on the model's device.
 struct FeatureSet {
-  at::Tensor features;  // (samples, features)
-  at::Tensor labels;    // int64
+  at::Tensor features;      // (samples, features)
+  at::Tensor labels;        // and
+  at::Tensor weights = {};  // as in a DeviceBatch
 };
 
 // Only the head of the model changes in training, so features may be kept: the stages before it

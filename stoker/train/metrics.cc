@@ -13,11 +13,11 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/train/detail/class_figures.h"
 
 namespace stoker {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kMaxBins = 10'000;
 
 std::int64_t checked(std::string_view name, std::int64_t value, std::int64_t least,
@@ -35,15 +35,6 @@ MetricsOptions checked(const MetricsOptions& options) {
           .bins = checked("bins", options.bins, 1, kMaxBins)};
 }
 
-// NaN without samples, which is what an average of nothing is.
-double share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-double share_or_zero(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 0 : share(part, whole);
-}
-
 // How many classes come before the label: the more probable ones and, among equals, earlier ones.
 std::int64_t rank_of(std::span<const float> probabilities, std::size_t label) {
   const float own = probabilities[label];
@@ -57,17 +48,6 @@ std::int64_t rank_of(std::span<const float> probabilities, std::size_t label) {
 
 void add_all(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
   std::ranges::transform(to, from, to.begin(), std::plus<>());
-}
-
-double macro(const std::vector<ClassMetrics>& classes, double ClassMetrics::*value) {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (const ClassMetrics& one : classes) {
-    if (std::isnan(one.*value)) continue;
-    sum += one.*value;
-    ++count;
-  }
-  return count == 0 ? kNaN : sum / static_cast<double>(count);
 }
 
 }  // namespace
@@ -170,36 +150,23 @@ MetricsResult Metrics::result() const {
   MetricsResult result;
   result.samples = samples_;
   result.without_prediction = without_prediction_;
-  result.loss = samples_ == 0 ? kNaN : loss_ / static_cast<double>(samples_);
-  result.top1 = share(right_, samples_);
-  result.top_k = share(right_in_k_, samples_);
+  result.loss = samples_ == 0 ? kNotDefined : loss_ / static_cast<double>(samples_);
+  result.top1 = detail::fraction_of(right_, samples_);
+  result.top_k = detail::fraction_of(right_in_k_, samples_);
   result.calibration_error = calibration_error();
-  for (std::size_t i = 0; i < support_.size(); ++i) result.classes.push_back(class_metrics(i));
-  result.macro_precision = macro(result.classes, &ClassMetrics::precision);
-  result.macro_recall = macro(result.classes, &ClassMetrics::recall);
-  result.macro_f1 = macro(result.classes, &ClassMetrics::f1);
+  for (std::size_t i = 0; i < support_.size(); ++i) {
+    result.classes.push_back(detail::class_figures(support_[i], predicted_[i], right_of_class_[i]));
+  }
+  detail::add_macro_means(result);
   result.confusion = confusion_;
   return result;
-}
-
-ClassMetrics Metrics::class_metrics(std::size_t index) const {
-  const std::int64_t support = support_[index];
-  const std::int64_t predicted = predicted_[index];
-  const std::int64_t right = right_of_class_[index];
-  if (support == 0 && predicted == 0) return {0, 0, kNaN, kNaN, kNaN};
-  return {.support = support,
-          .predicted = predicted,
-          .precision = share_or_zero(right, predicted),
-          .recall = share_or_zero(right, support),
-          // 2 p r / (p + r) with everything multiplied out: never 0 / 0 here.
-          .f1 = share(2 * right, support + predicted)};
 }
 
 // Each bin's distance between how sure the network was and how often it was right, weighted by its
 // fraction of the samples.
 double Metrics::calibration_error() const {
   const std::int64_t counted = samples_ - without_prediction_;
-  if (counted == 0) return kNaN;
+  if (counted == 0) return kNotDefined;
   double sum = 0;
   for (const Bin& bin : bins_) sum += std::abs(bin.confidence - static_cast<double>(bin.right));
   return sum / static_cast<double>(counted);

@@ -55,7 +55,6 @@ class Metrics {
                    std::span<const std::int64_t> labels) const;
   void add_sample(std::span<const float> probabilities, std::int64_t label);
   [[nodiscard]] Bin& bin_of(float confidence);
-  [[nodiscard]] ClassMetrics class_metrics(std::size_t index) const;
   [[nodiscard]] double calibration_error() const;
 
   MetricsOptions options_;

@@ -7,6 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/kept_weights.h"
 
@@ -50,6 +51,7 @@ FeedOptions endless_feed(const TrainData& data, const TrainOptions& options, std
   feed.batch_size = batch;
   feed.epochs = static_cast<std::uint32_t>(steps / per_epoch + 1);
   feed.batches_per_epoch = 0;
+  feed.views = 1;
   feed.drop_last = true;
   feed.normalisation = data.normalisation;
   return feed;
@@ -80,7 +82,7 @@ RateRange try_rates(Model& model, const OptimiserOptions& optimiser_options, con
   const KeptWeights kept(model);
   Optimiser optimiser(model.trainable_stages(), optimiser_options);
   FeedOptions feed_options = endless_feed(data, options, range.steps);
-  prepare_feed_for(model.device(), feed_options);
+  prepare_feed_for(model.device(), *data.train, feed_options);
   Feed feed(data.train, data.policy, feed_options);
   DeviceBatches batches(feed, model.device(), data.normalisation);
   const double ratio = std::pow(range.highest / range.lowest, 1.0 / (range.steps - 1));
@@ -91,13 +93,17 @@ RateRange try_rates(Model& model, const OptimiserOptions& optimiser_options, con
     const auto batch = batches.next();
     STOKER_INVARIANT(batch.has_value(), "the feed ended before step {}", step);
     const double rate = range.lowest * std::pow(ratio, step);
+    const at::Tensor labels = task_of(*data.train) == Task::kRegress
+                                  ? standardised(batch->labels, data.target_scale)
+                                  : batch->labels;
     const Model::Pass pass =
-        model.backward(batch->values, batch->labels,
+        model.backward(batch->values, labels,
                        {.kind = options.loss,
                         .smoothing = options.smoothing,
                         .weight = options.grad_reduction == GradReduction::kSum
                                       ? static_cast<double>(batch->labels.size(0))
                                       : 1.0,
+                        .sample_weights = batch->weights,
                         .draw = DrawKey{.seed = options.feed.seed, .batch = batch->number}});
     const double loss = pass.loss.item<double>(), recent = mean.add(loss);
     if (!std::isfinite(loss) || recent > kRunAway * lowest) break;

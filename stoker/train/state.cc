@@ -107,7 +107,8 @@ std::string numbers_of(const State& state) {
         {"bad_epochs", state.plateau.bad_epochs},
         {"factor", text_of(state.plateau.factor)}}}};
   if (state.best) {
-    json["best"] = {{"epoch", state.best->epoch}, {"top1", text_of(state.best->top1)}};
+    // Checkpoints call every task's score so.
+    json["best"] = {{"epoch", state.best->epoch}, {"top1", text_of(state.best->score)}};
   }
   return json.dump();
 }
@@ -137,7 +138,7 @@ void read_numbers(State& state, const std::string& numbers, const std::string& p
                      .factor = number_of(plateau.at("factor"))};
     state.best.reset();
     if (json.contains("best")) {
-      state.best = {.epoch = json["best"].at("epoch"), .top1 = number_of(json["best"].at("top1"))};
+      state.best = {.epoch = json["best"].at("epoch"), .score = number_of(json["best"].at("top1"))};
     }
   } catch (const Json::exception& error) {
     throw Error({.what = "the checkpoint's numbers cannot be read",

@@ -25,10 +25,10 @@ struct EpochSums {
   std::uint64_t samples = 0;
 };
 
-// The best epoch so far, by top-1 on the validation data; of equals the first.
+// The best epoch so far, by MetricsResult::score() on the validation data; of equals the first.
 struct BestEpoch {
   std::uint32_t epoch = 0;
-  double top1 = 0;
+  double score = 0;
 };
 
 // What losses are multiplied by, where gradients in float16 would vanish otherwise. It halves when

@@ -11,6 +11,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
 #include "stoker/data/order/sampler.h"
+#include "stoker/data/sources/source_task.h"
 #include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"
 #include "stoker/train/local_sync.h"
@@ -43,8 +44,8 @@ LossOptions loss_of_part(const LossOptions& whole, std::int64_t first, std::int6
   if (part.draw) {
     part.draw->first_place += static_cast<std::uint32_t>(first) * part.draw->place_step;
   }
-  if (part.partner_labels.defined()) {
-    part.partner_labels = part.partner_labels.narrow(0, first, count);
+  for (at::Tensor* rows_of : {&part.partner_labels, &part.sample_weights, &part.partner_weights}) {
+    if (rows_of->defined()) *rows_of = rows_of->narrow(0, first, count);
   }
   return part;
 }
@@ -86,8 +87,10 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       sync_(sync),
       plan_(plan_of(training_feed_options(data, options, sync_.group()), data.train->size())),
       schedule_(options.schedule, run_length(plan_, options)),
+      task_(task_of(*data.train)),
       frozen_at_first_(state.model->frozen()),
       class_weights_(detail::class_weights(options, *state.model)) {
+  check_loss(task_, options.loss);
   // Ranks ask before they meet: the passes of this question would look like training to the sums.
   if (sync.group() == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
@@ -152,7 +155,7 @@ RunEnd Trainer::run() {
     return run_on(batches);
   }
   const at::Device device = state_.model->device();
-  prepare_feed_for(device, from_here);
+  prepare_feed_for(device, *data_.train, from_here);
   Feed feed(data_.train, data_.policy, from_here);
   DeviceBatches batches(feed, device, data_.normalisation);
   return run_on(batches);
@@ -226,6 +229,7 @@ DeviceBatch Trainer::take_batch(BatchStream& batches, std::uint64_t number) {
   const double waited = batches.waited_seconds() - before;
   times_.wait += waited;
   times_.copy += std::max(0.0, lap() - waited);
+  if (task_ == Task::kRegress) batch->labels = standardised(batch->labels, data_.target_scale);
   return *std::move(batch);
 }
 
@@ -242,7 +246,7 @@ void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
     // step, 1 or the number of its samples.
     const auto own = static_cast<double>(batch.labels.size(0));
     const bool sum = options_.grad_reduction == GradReduction::kSum;
-    train_on(batch, sum ? own : own / static_cast<double>(group.samples), place);
+    train_on_views(batch, sum ? own : own / static_cast<double>(group.samples), place);
   }
   settle_step(group);
 }
@@ -284,7 +288,7 @@ void Trainer::apply_gradients() {
 
 // Rows of a batch are places of the global one.
 DrawKey Trainer::draw_key(std::uint64_t batch) const {
-  return {.seed = options_.feed.seed,
+  return {.seed = view_key({.seed = options_.feed.seed}, view_).seed,
           .batch = batch,
           .first_place = plan_.rank(),
           .place_step = plan_.step()};
@@ -292,9 +296,24 @@ DrawKey Trainer::draw_key(std::uint64_t batch) const {
 
 Mix Trainer::mix_of(const DeviceBatch& batch) const {
   const std::uint64_t per_epoch = plan_.batches_per_epoch();
-  return draw_mix(options_.mix, options_.feed.seed,
+  return draw_mix(options_.mix, view_key({.seed = options_.feed.seed}, view_).seed,
                   static_cast<std::uint32_t>(batch.number / per_epoch), batch.number % per_epoch,
                   batch_shape(batch.values));
+}
+
+// Each view is a pass of its own, so a batch needs no more memory than one view does. What is drawn
+// for a batch (dropout, pairs to mix) is drawn anew for each view.
+void Trainer::train_on_views(const DeviceBatch& batch, double weight, const GroupPlace& place) {
+  const std::uint32_t views = options_.cached_views > 0 ? 1 : options_.feed.views;
+  const EpochSums before{.loss = {}, .right = {}, .samples = sync_.sums().samples};
+  for (std::uint32_t view = 0; view < views; ++view) {
+    DeviceBatch one = batch;
+    if (views > 1) one.values = batch.values.select(1, view).contiguous();
+    view_ = view;
+    train_on(one, weight / views,
+             {.first = place.first && view == 0, .last = place.last && view + 1 == views});
+  }
+  sync_.sums().samples = before.samples + static_cast<std::uint64_t>(batch.labels.size(0));
 }
 
 void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& place) {
@@ -302,6 +321,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
                    .smoothing = options_.smoothing,
                    .weight = weight,
                    .class_weights = class_weights_,
+                   .sample_weights = batch.weights,
                    .draw = draw_key(batch.number),
                    .forward_done = {}};
   if (state_.model->precision() == Precision::kFloat16) loss.weight *= state_.loss_scale.scale;
@@ -309,6 +329,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
   if (mix.kind != Mix::Kind::kNone) {
     mix_pixels(batch.values, mix);
     loss.partner_labels = batch.labels.flip(0);
+    if (batch.weights.defined()) loss.partner_weights = batch.weights.flip(0);
     loss.own_share = mix.lambda;
   }
   while (true) {
@@ -358,8 +379,11 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
   std::int64_t first = 0;
   for (const Model::Pass& pass : passes) {
     const std::int64_t count = pass.logits.size(0);
-    sums.loss.add_(pass.loss, static_cast<double>(count));
-    sums.right.add_(pass.logits.argmax(1).eq(batch.labels.narrow(0, first, count)).sum());
+    // Of several views, the loss is their mean, and the first one's predictions are counted.
+    sums.loss.add_(pass.loss, static_cast<double>(count) / options_.feed.views);
+    if (task_ == Task::kClassify && view_ == 0) {
+      sums.right.add_(pass.logits.argmax(1).eq(batch.labels.narrow(0, first, count)).sum());
+    }
     first += count;
   }
   sums.samples += static_cast<std::uint64_t>(rows);
@@ -382,6 +406,8 @@ EvaluateOptions validation_options(const TrainData& data, const TrainOptions& op
           .workers = options.feed.workers,
           .top_k = options.top_k,
           .loss = options.loss,
+          .task = task_of(*data.validation),
+          .target_scale = data.target_scale,
           .normalisation = data.normalisation,
           .policy = data.validation_policy,
           .isolate = options.feed.isolate,
@@ -456,8 +482,9 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
       (samples - static_cast<double>(clock.samples_before)) / std::max(1e-9, report.seconds);
   observer_.epoch_trained(state_);
   validate_epoch(report);
-  report.is_best = !state_.best || report.validation.top1 > state_.best->top1;
-  if (report.is_best) state_.best = {.epoch = epoch, .top1 = report.validation.top1};
+  const double score = report.validation.score();
+  report.is_best = !state_.best || score > state_.best->score;
+  if (report.is_best) state_.best = {.epoch = epoch, .score = score};
   state_.plateau = schedule_.after_epoch(state_.plateau, report.validation.loss);
   state_.clear_sums();
   report.is_last = end().has_value();

@@ -18,6 +18,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/kernels/normalise/normalise.h"
+#include "stoker/nn/target_scale.h"
 #include "stoker/train/batch_stream.h"
 #include "stoker/train/evaluate.h"
 #include "stoker/train/features.h"
@@ -34,6 +35,7 @@ struct TrainData {
   Policy policy = {};             // of the training samples
   Policy validation_policy = {};  // of the others
   Normalisation normalisation = {};
+  TargetScale target_scale = {};  // of a regression
 };
 
 // How the trainer evaluates after each epoch; a test at the end of a run is made likewise.
@@ -90,6 +92,8 @@ class Trainer {
   [[nodiscard]] Mix mix_of(const DeviceBatch& batch) const;
   // The batch whole, or in parts where the device has no memory for it.
   void train_on(DeviceBatch& batch, double weight, const GroupPlace& place);
+  // A batch of several views of each sample: one view after the other.
+  void train_on_views(const DeviceBatch& batch, double weight, const GroupPlace& place);
   void train_on_parts(const DeviceBatch& batch, const LossOptions& loss, bool last_of_group);
   [[nodiscard]] Model::Pass backward(const at::Tensor& values, const at::Tensor& labels,
                                      LossOptions& loss, bool last_of_step);
@@ -109,9 +113,11 @@ class Trainer {
   StepSync& sync_;
   BatchPlan plan_;
   Schedule schedule_;
+  Task task_;
   std::size_t frozen_at_first_;
   at::Tensor class_weights_;                   // on the model's device, if any
   double rate_ = 0;                            // of the step made last
+  std::uint32_t view_ = 0;                     // of the batch under way
   StepTimes times_;                            // of the epoch under way
   std::uint64_t marks_ = 0;                    // of the step under way, this rank's part
   std::chrono::steady_clock::time_point lap_;  // up to which they are counted

@@ -1,4 +1,4 @@
-// What the fuzz targets of the three formats share: any bytes are an image or an error, and a part
+// What the fuzz targets of the image formats share: any bytes are an image or an error, and a part
 // is a part of the whole.
 #pragma once
 
@@ -27,7 +27,9 @@ inline void touch(const ImageView& view) {
 inline void require_part(const ImageView& whole, const ImageView& part, const Region& region) {
   require(part.shape.width == region.width && part.shape.height == region.height);
   for (int y = 0; y < region.height; ++y) {
-    const std::uint8_t* expected = whole.row(region.top + y) + region.left * whole.shape.channels;
+    const std::uint8_t* expected =
+        whole.row(region.top + y) +
+        static_cast<std::size_t>(region.left) * whole.shape.bytes_per_pixel();
     require(std::memcmp(expected, part.row(y), part.shape.bytes_per_row()) == 0);
   }
 }
@@ -41,6 +43,15 @@ inline Region region_from(std::span<const std::byte> bytes, const ImageHeader& h
   return {left, top, 1 + draw(3, header.width - left), 1 + draw(4, header.height - top)};
 }
 
+// Channels, depth and window from one byte.
+inline DecodeOptions options_from(int byte) {
+  DecodeOptions options{.channels = byte % 3 == 0 ? 1 : byte % 3 == 1 ? 3 : 4};
+  if (byte % 2 == 1) options.depth = 16;
+  if (byte % 16 == 5) options.window = {.low = 100, .high = 3000};
+  if (byte % 16 == 7) options.window = {.of_image = true};
+  return options;
+}
+
 inline void check_decode(std::span<const std::byte> bytes, ImageFormat format) {
   if (sniff_format(bytes) != format) return;
   const DecodeLimits limits{.max_pixels = 1 << 18, .max_scans = 20};
@@ -50,10 +61,11 @@ inline void check_decode(std::span<const std::byte> bytes, ImageFormat format) {
   require(header->width >= 1 && header->height >= 1);
   require(std::int64_t{header->width} * header->height <= limits.max_pixels);
   const Region region = region_from(bytes, *header);
-  const int channels = std::to_integer<int>(bytes[bytes.size() - 5]) % 2 == 0 ? 1 : 3;
-  auto whole = whole_decoder.decode({.channels = channels});
+  DecodeOptions options = options_from(std::to_integer<int>(bytes[bytes.size() - 5]));
+  auto whole = whole_decoder.decode(options);
   require(decoder.open(bytes).has_value());
-  auto part = decoder.decode({.channels = channels, .region = region});
+  options.region = region;
+  auto part = decoder.decode(options);
   if (part) touch(part->pixels);
   if (!whole) return;
   touch(whole->pixels);

@@ -1,6 +1,7 @@
-// Test program: reads lines `FILE [channels=1] [region=L,T,W,H] [target=W,H] [background=R,G,B]`
-// from standard input and writes for each a line of JSON, followed by the pixels where it says so.
-// tests/image_test.py compares them with Pillow's. A target turns exact decoding off.
+// Test program: reads lines `FILE [channels=1] [region=L,T,W,H] [target=W,H] [background=R,G,B]
+// [depth=16] [window=LOW,HIGH] [window_of_image=1]` from standard input and writes for each a line
+// of JSON, followed by the pixels where it says so. tests/image_test.py compares them with
+// Pillow's. A target turns exact decoding off.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -26,6 +27,9 @@ std::vector<int> numbers(const std::string& text) {
 
 void apply(stoker::DecodeOptions& options, const std::string& name, const std::vector<int>& v) {
   if (name == "channels") options.channels = v.at(0);
+  if (name == "depth") options.depth = v.at(0);
+  if (name == "window") options.window = {.low = v.at(0), .high = v.at(1)};
+  if (name == "window_of_image") options.window = {.of_image = true};
   if (name == "region") options.region = stoker::Region{v.at(0), v.at(1), v.at(2), v.at(3)};
   if (name == "background") {
     options.background = {static_cast<std::uint8_t>(v.at(0)), static_cast<std::uint8_t>(v.at(1)),
@@ -49,11 +53,12 @@ void print_error(const stoker::ErrorDetails& error) {
 void print_pixels(const stoker::DecodedImage& image, const stoker::ImageHeader& header) {
   const auto& [pixels, scale, box, tolerated] = image;
   fmt::print(
-      "{{\"format\": \"{}\", \"orientation\": {}, \"shape\": [{}, {}, {}], \"scale\": {}, "
+      "{{\"format\": \"{}\", \"orientation\": {}, \"shape\": [{}, {}, {}], \"depth\": {}, "
+      "\"scale\": {}, "
       "\"box\": [{}, {}, {}, {}], \"tolerated\": {}}}\n",
       format_name(header.format), header.orientation, pixels.shape.height, pixels.shape.width,
-      pixels.shape.channels, scale, box.left, box.top, box.left + box.width, box.top + box.height,
-      tolerated);
+      pixels.shape.channels, pixels.shape.depth, scale, box.left, box.top, box.left + box.width,
+      box.top + box.height, tolerated);
   for (int y = 0; y < pixels.shape.height; ++y) {
     std::fwrite(pixels.row(y), 1, pixels.shape.bytes_per_row(), stdout);
   }

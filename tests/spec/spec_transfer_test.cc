@@ -20,8 +20,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::array<double, 3> kMean = {0.485, 0.456, 0.406};
-constexpr std::array<double, 3> kDeviation = {0.229, 0.224, 0.225};
+constexpr ChannelNumbers kMean = {0.485, 0.456, 0.406, 0};
+constexpr ChannelNumbers kDeviation = {0.229, 0.224, 0.225, 1};
 
 std::filesystem::path plates() { return test_data() / "plates" / "train"; }
 

@@ -144,6 +144,7 @@ void print_json(const BenchFlags& flags, const Policy& policy, const BenchResult
   json["epochs"] = flags.feed.epochs;
   json["from"] = flags.from;
   json["batch_size"] = flags.feed.batch_size;
+  if (flags.feed.views > 1) json["views"] = flags.feed.views;
   json["dtype"] = flags.dtype;
   json["antialias"] = flags.antialias;
   json["isolate"] = flags.feed.isolate;
@@ -202,6 +203,8 @@ void add_feed_flags(const Command& command, BenchFlags& flags) {
       .between(0, 4096);
   command.add_option("-b,--batch-size", flags.feed.batch_size, "samples a batch")
       .between(1, 1 << 24);
+  command.add_option("--views", flags.feed.views, "augmented versions of each sample")
+      .between(1, 64);
   command.add_option("--batches-per-epoch", flags.feed.batches_per_epoch,
                      "only the first ones; 0: all");
   command.add_option("--ring", flags.feed.ring_batches,

@@ -1,10 +1,11 @@
-// `stoker doctor`: what is wrong with a folder of images, before anyone trains on it.
+// `stoker doctor`: what is wrong with a folder or table of images, before anyone trains on it.
 #include "stoker/doctor/doctor.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -22,6 +23,8 @@
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
+#include "stoker/data/sources/image_table.h"
+#include "stoker/data/sources/table_writer.h"
 #include "stoker/doctor/hamming_index.h"
 
 namespace stoker {
@@ -71,22 +74,32 @@ std::string verdict(const Diagnosis& diagnosis) {
                      counted(count_severity(diagnosis, Severity::kNote), "note", "notes"));
 }
 
+// What the images of a part are labelled with.
+std::string labels_text(const Diagnosis& diagnosis, std::size_t part) {
+  const std::size_t classes = diagnosis.parts[part].class_names.size();
+  if (classes > 0) return "in " + counted(classes, "class", "classes");
+  if (diagnosis.has_numbers) return "with numbers to predict";
+  const bool several = std::ranges::any_of(
+      diagnosis.images, [](const ExaminedImage& image) { return !image.values.empty(); });
+  return several ? "with several classes each" : "without classes";
+}
+
 // "train: 720 images in 12 classes"
 void print_parts(const Diagnosis& diagnosis) {
   for (std::size_t p = 0; p < diagnosis.parts.size(); ++p) {
     const auto images = static_cast<std::size_t>(
         std::count_if(diagnosis.images.begin(), diagnosis.images.end(),
                       [p](const ExaminedImage& image) { return image.part == p; }));
-    const std::size_t classes = diagnosis.parts[p].class_names.size();
     fmt::print("{}: {} {}\n", diagnosis.parts[p].name, counted(images, "image", "images"),
-               classes == 0 ? "without classes" : "in " + counted(classes, "class", "classes"));
+               labels_text(diagnosis, p));
   }
 }
 
 void print_example(const Finding& finding) {
   const std::size_t named = std::min<std::size_t>(finding.paths.size(), 3);
-  const auto end = finding.paths.begin() + static_cast<std::ptrdiff_t>(named);
-  std::string paths = fmt::format("{}", fmt::join(finding.paths.begin(), end, ", "));
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < named; ++i) shown.push_back(shown_path(finding, i));
+  std::string paths = fmt::format("{}", fmt::join(shown, ", "));
   if (named < finding.paths.size()) {
     paths += fmt::format(" and {} more", finding.paths.size() - named);
   }
@@ -140,11 +153,39 @@ fs::path output_path(const std::string& given, const fs::path& folder, const cha
   return given.empty() ? folder / name : fs::path(given);
 }
 
+bool is_table_name(const fs::path& path) {
+  return path.extension() == ".csv" || path.extension() == ".tsv";
+}
+
 void check_outputs(const DoctorFlags& flags) {
   flags.files.check({flags.json, flags.html, flags.list});
   if (flags.out.empty()) return;
   flags.files.check({(fs::path(flags.out) / "doctor.json").string(),
                      (fs::path(flags.out) / "doctor.html").string()});
+}
+
+// The rows of a table keep all of their columns; a list has one class for each image.
+void write_clean_table(const Diagnosis& diagnosis, const DoctorFlags& flags) {
+  std::set<std::uint32_t> lines;
+  for (const std::size_t i : clean_images(diagnosis)) lines.insert(diagnosis.images[i].line);
+  write_table_rows(flags.list, diagnosis.table, flags.options.table, lines);
+  fmt::print("{}: {} to train on\n", flags.list, counted(lines.size(), "image", "images"));
+}
+
+void write_clean_list(const Diagnosis& diagnosis, const DoctorFlags& flags) {
+  const CleanList list = make_clean_list(diagnosis, flags.list);
+  write_text(flags.list, list.text, "list");
+  fmt::print("{}: {} to train on\n", flags.list, counted(list.images, "image", "images"));
+  if (list.unnamable > 0) {
+    fmt::print("  {} omitted: a tab or line break in a name; rename them\n", list.unnamable);
+  }
+}
+
+void write_clean(const Diagnosis& diagnosis, const DoctorFlags& flags) {
+  if (is_table_name(flags.list) && !diagnosis.table.empty()) {
+    return write_clean_table(diagnosis, flags);
+  }
+  write_clean_list(diagnosis, flags);
 }
 
 void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
@@ -160,13 +201,7 @@ void write_outputs(const Diagnosis& diagnosis, const DoctorFlags& flags) {
       make_doctor_page(diagnosis, flags.options.limits, json.filename().string());
   write_text(html, doctor_page(page), "page");
   fmt::print("{}: with images\n{}: all findings\n", html.string(), json.string());
-  if (flags.list.empty()) return;
-  const CleanList list = make_clean_list(diagnosis, flags.list);
-  write_text(flags.list, list.text, "list");
-  fmt::print("{}: {} to train on\n", flags.list, counted(list.images, "image", "images"));
-  if (list.unnamable > 0) {
-    fmt::print("  {} omitted: a tab or line break in a name; rename them\n", list.unnamable);
-  }
+  if (!flags.list.empty()) write_clean(diagnosis, flags);
 }
 
 bool fails(const Diagnosis& diagnosis, const std::string& fail_on) {
@@ -193,12 +228,18 @@ Diagnosis diagnose_with_progress(const DoctorFlags& flags) {
 void check_labels_with_progress(const DoctorFlags& flags, const LabelChecker& check_labels,
                                 Diagnosis& diagnosis) {
   if (!check_labels) throw Error({.what = "this build of stoker has no models for --weights"});
+  if (!diagnosis.table.empty() && diagnosis.parts.front().class_names.empty()) {
+    throw Error({.what = "--weights checks labels of tables with one class for each image",
+                 .path = flags.folder});
+  }
   LongWork work("checking labels", diagnosis.images.size(), kNothingWritten);
   const LabelCheck check =
-      check_labels({.folder = flags.folder,
+      check_labels({.folder = diagnosis.folder,
                     .weights = flags.weights,
                     .workers = flags.options.workers,
                     .limits = flags.options.limits,
+                    .data = diagnosis.table.string(),
+                    .table = flags.options.table,
                     .progress = [&](std::uint64_t done) { work.update(done); }});
   work.clear();
   add_label_findings(diagnosis, check);
@@ -207,9 +248,20 @@ void check_labels_with_progress(const DoctorFlags& flags, const LabelChecker& ch
   if (!check.out_of_fold) fmt::print("  {}\n", with_flags(kSeenImages));
 }
 
+// A list would lose several classes or numbers.
+void check_list(const DoctorFlags& flags, const Diagnosis& diagnosis) {
+  const bool loses = std::ranges::any_of(
+      diagnosis.images, [](const ExaminedImage& image) { return !image.values.empty(); });
+  if (flags.list.empty() || !loses || is_table_name(flags.list)) return;
+  throw Error({.what = "a list has one class for each image",
+               .path = flags.list,
+               .expected = "the name of a table, .csv or .tsv, for --write-list"});
+}
+
 void run(const DoctorFlags& flags, const LabelChecker& check_labels) {
   check_outputs(flags);
   Diagnosis diagnosis = diagnose_with_progress(flags);
+  check_list(flags, diagnosis);
   if (!flags.weights.empty()) check_labels_with_progress(flags, check_labels, diagnosis);
   print_summary(diagnosis);
   write_outputs(diagnosis, flags);
@@ -224,7 +276,8 @@ void add_output_flags(const Command& command, DoctorFlags& flags) {
   command.add_option("--html", flags.html, "file for the page, instead of doctor.html");
   command.add_option("--write-list", flags.list,
                      "write a list of the images to train on: those of train without error "
-                     "findings, one of each set of duplicates");
+                     "findings, one of each set of duplicates. Of a table, a name with .csv or "
+                     ".tsv keeps all columns");
   flags.files.add_to(command);
   command
       .add_option("--fail-on", flags.fail_on,
@@ -234,6 +287,7 @@ void add_output_flags(const Command& command, DoctorFlags& flags) {
 
 void add_check_flags(const Command& command, DoctorOptions& options) {
   add_settings(command, settings_of(options.limits));
+  add_settings(command, settings_of(options.table));
   command.add_option("--min-side", options.min_side, "images with a shorter side are tiny")
       .between(0, 1 << 20);
   command.add_option("--max-ratio", options.max_ratio, "of the longer side to the shorter")
@@ -257,9 +311,14 @@ void add_doctor_command(const Command& parent, const LabelChecker& check_labels)
   auto flags = std::make_shared<DoctorFlags>();
   flags->options.workers = default_workers(cpu_budget());
   command
-      .add_option("folder", flags->folder, "images in a folder for each class, or train/ and test/")
+      .add_option("data", flags->folder,
+                  "images in a folder for each class, or train/ and test/; or a table (.csv, .tsv)")
       .required()
-      .existing_folder();
+      .check([](const std::string& path) -> std::string {
+        std::error_code ignored;
+        if (fs::is_directory(path, ignored) || is_image_table(path)) return "";
+        return "Path does not exist: " + path;
+      });
   add_output_flags(command, *flags);
   add_check_flags(command, flags->options);
   command.add_option("--weights", flags->weights,

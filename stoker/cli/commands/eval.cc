@@ -23,6 +23,38 @@ struct EvalFlags {
   OutputFiles files;
 };
 
+using Json = nlohmann::ordered_json;
+
+Json class_list(const std::vector<std::string>& names, const MetricsResult& result) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClassMetrics& c = result.classes[i];
+    Json one = {{"name", names[i]},
+                {"support", c.support},
+                {"precision", json_number(c.precision)},
+                {"recall", json_number(c.recall)},
+                {"f1", json_number(c.f1)}};
+    if (result.task == Task::kMultilabel) {
+      one["average_precision"] = json_number(c.average_precision);
+      one["threshold"] = json_number(c.threshold);
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json target_list(const std::vector<std::string>& names, const MetricsResult& result) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const TargetMetrics& t = result.targets[i];
+    list.push_back({{"name", names[i]},
+                    {"mae", json_number(t.mae)},
+                    {"rmse", json_number(t.rmse)},
+                    {"r2", json_number(t.r2)}});
+  }
+  return list;
+}
+
 void print_json(const ModelAndData& opened, const MetricsResult& result) {
   const auto& names = opened.loaded.card.class_names;
   nlohmann::ordered_json json;
@@ -37,15 +69,18 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
   json["split"] = opened.part;
   add(&MetricPlaces::eval);
   json["model"] = opened.loaded.card.architecture;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const ClassMetrics& c = result.classes[i];
-    json["classes"].push_back({{"name", names[i]},
-                               {"support", c.support},
-                               {"precision", json_number(c.precision)},
-                               {"recall", json_number(c.recall)},
-                               {"f1", json_number(c.f1)}});
+  switch (result.task) {
+    case Task::kClassify:
+      json["classes"] = class_list(names, result);
+      json["confusion"] = result.confusion;
+      break;
+    case Task::kMultilabel:
+      json["classes"] = class_list(names, result);
+      break;
+    case Task::kRegress:
+      json["targets"] = target_list(names, result);
+      break;
   }
-  json["confusion"] = result.confusion;
   fmt::print("{}\n", json_text(json));
 }
 
@@ -55,32 +90,71 @@ std::string samples_text(const MetricsResult& result) {
                      result.samples + result.skipped, result.skipped);
 }
 
+void print_classes(const std::vector<std::string>& names, const MetricsResult& result) {
+  fmt::print("{:>9}  {:>6}  {:>6}  {:>8}  class\n", "precision", "recall", "F1", "samples");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClassMetrics& c = result.classes[i];
+    fmt::print("{:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.precision, c.recall, c.f1, c.support,
+               names[i]);
+  }
+}
+
+void print_labels(const std::vector<std::string>& names, const MetricsResult& result) {
+  fmt::print("{:>6}  {:>9}  {:>9}  {:>6}  {:>6}  {:>8}  class\n", "AP", "threshold", "precision",
+             "recall", "F1", "samples");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClassMetrics& c = result.classes[i];
+    fmt::print("{:6.4f}  {:9.4f}  {:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.average_precision,
+               c.threshold, c.precision, c.recall, c.f1, c.support, names[i]);
+  }
+}
+
+void print_targets(const std::vector<std::string>& names, const MetricsResult& result) {
+  fmt::print("{:>10}  {:>10}  {:>7}  target\n", "MAE", "RMSE", "R²");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const TargetMetrics& t = result.targets[i];
+    fmt::print("{:10.5g}  {:10.5g}  {:7.4f}  {}\n", t.mae, t.rmse, t.r2, names[i]);
+  }
+}
+
+// These images show one class of each sample.
+void refuse_class_images(const EvalFlags& flags, Task task) {
+  if (task == Task::kClassify || (flags.image.empty() && flags.top_losses.empty())) return;
+  throw OptionError(
+      {.what = fmt::format("{} is for classifiers",
+                           flags.image.empty() ? "--top-losses" : "--confusion-matrix"),
+       .found = fmt::format("a model for {}", name_of(task))});
+}
+
 void print_text(const ModelAndData& opened, const MetricsResult& result) {
   const ModelCard& card = opened.loaded.card;
   fmt::print("model      {}, {}\n", card.architecture, opened.device);
   fmt::print("data       {}\n", opened.part);
   fmt::print("samples    {}\n", samples_text(result));
   fmt::print("{}\n", metric_lines(result, opened.options.top_k));
-  fmt::print("{:>9}  {:>6}  {:>6}  {:>8}  class\n", "precision", "recall", "F1", "samples");
-  for (std::size_t i = 0; i < card.class_names.size(); ++i) {
-    const ClassMetrics& c = result.classes[i];
-    fmt::print("{:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.precision, c.recall, c.f1, c.support,
-               card.class_names[i]);
+  switch (result.task) {
+    case Task::kClassify:
+      return print_classes(card.class_names, result);
+    case Task::kMultilabel:
+      return print_labels(card.class_names, result);
+    case Task::kRegress:
+      return print_targets(card.class_names, result);
   }
 }
 
 void run(const EvalFlags& flags) {
   flags.files.check({flags.image, flags.top_losses});
   const ModelAndData opened = open_model_and_data(flags.model);
+  refuse_class_images(flags, opened.loaded.card.task);
   LongWork work("evaluating", opened.source->size(), "there are no figures");
   std::uint64_t done = 0;
   UnreadableSamples unreadable;
   TopLosses worst(flags.top_losses_count);
   const MetricsResult result =
       evaluate(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
-        worst.add(batch);
+        if (opened.options.task == Task::kClassify) worst.add(batch);
         unreadable.add(batch.skipped);
-        work.update(done += batch.labels.size() + batch.skipped.size());
+        work.update(done += batch.indices.size() + batch.skipped.size());
       });
   work.clear();
   if (result.samples == 0 && result.skipped > 0) {

@@ -14,6 +14,7 @@
 #include "stoker/core/error.h"
 #include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
+#include "stoker/image/other_formats.h"
 #include "stoker/image/png.h"
 #include "stoker/kernels/sobel/sobel.h"
 #include "stoker/report/contact_sheet.h"
@@ -43,8 +44,9 @@ Image read_grey(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   if (!file.good() && bytes.empty()) {
-    throw Error(
-        {.what = "cannot read the image", .path = path, .expected = "a JPEG, PNG or WebP file"});
+    throw Error({.what = "cannot read the image",
+                 .path = path,
+                 .expected = fmt::format("a {} file", kReadableFormats)});
   }
   ImageDecoder decoder;
   const auto header = decoder.open(std::as_bytes(std::span(bytes)));
@@ -127,7 +129,7 @@ std::string filter_names() {
 void add_filter_command(const Command& parent) {
   const Command command = parent.add_command("filter", "Filter an image: edges, or any kernel");
   auto flags = std::make_shared<FilterFlags>();
-  command.add_option("image", flags->image, "a JPEG, PNG or WebP file").required();
+  command.add_option("image", flags->image, fmt::format("a {} file", kReadableFormats)).required();
   command.add_option("--sobel", flags->sobel,
                      "sqrt(Gx² + Gy²) of a filter and its transpose: " + filter_names() +
                          ", 1 to 4, or coefficients. These are \"1,2,1 x 1,0,-1\" (column x row) "

@@ -82,7 +82,7 @@ class Grid {
     auto sample = opened_.source->read_framed(
         entry.index, {.framing = opened_.options.policy.framing(), .key = {}}, buffer);
     const std::vector<std::string>& names = opened_.loaded.card.class_names;
-    GridCell cell{Image(sample.value().image)};
+    GridCell cell{narrowed(sample.value().image)};
     if (entry.label < 0) {
       cell.label = fmt::format("{} {:.0f} %", names[entry.chosen], 100 * entry.probability);
       return cell;
@@ -124,9 +124,19 @@ void for_each_in_order(const Predictions& batch, const std::function<void(std::s
   for (; fault != batch.skipped.end(); ++fault) skipped(*fault);
 }
 
+// A filter and a grid speak of the one class of an image.
+void refuse_class_flags(const PredictFlags& flags, Task task) {
+  if (task == Task::kClassify || (flags.where.empty() && flags.grid.empty())) return;
+  throw OptionError(
+      {.what = fmt::format("{} is for classifiers", flags.where.empty() ? "--grid" : "--where"),
+       .found = fmt::format("a model for {}", name_of(task))});
+}
+
 Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const WriteText& write) {
   const std::vector<std::string>& names = opened.loaded.card.class_names;
-  PredictionRows writer(names, row_options(flags));
+  const ModelCard& card = opened.loaded.card;
+  PredictionRows writer({names, card.task, card.thresholds}, row_options(flags));
+  refuse_class_flags(flags, card.task);
   const PredictionFilter filter(flags.where, names);
   Grid grid(opened);
   LongWork work("predicting", opened.source->size(),

@@ -11,6 +11,7 @@
 #include "stoker/core/error.h"
 #include "stoker/data/order/sampler.h"
 #include "stoker/data/sources/common_shape.h"
+#include "stoker/data/sources/fields_text.h"
 #include "stoker/image/png.h"
 #include "stoker/report/contact_sheet.h"
 #include "stoker/run/run_input.h"
@@ -67,26 +68,34 @@ std::vector<std::uint64_t> choose_samples(const Source& source, std::uint64_t se
 // What stands at the left: the image as it is, or as much of its middle as the samples show.
 Image original(const Source& source, const Policy& policy, std::uint64_t index) {
   SampleBuffer buffer;
-  if (policy.framing() == nullptr) return Image(source.read(index, buffer).value().image);
+  if (policy.framing() == nullptr) return narrowed(source.read(index, buffer).value().image);
   const int side = std::min(policy.framing()->output_width(), policy.framing()->output_height());
   const Policy middle = Policy::parse(fmt::format("resize_crop({},{})", side, side));
-  return Image(
+  return narrowed(
       source.read_framed(index, {.framing = middle.framing(), .key = {}}, buffer).value().image);
+}
+
+// The class, several of them, or numbers; empty where the sample has none.
+std::string label_text(const Source& source, std::uint64_t index) {
+  SampleBuffer buffer;
+  const std::int64_t label = source.label(index, buffer).value();
+  if (label >= 0) return source.class_names().at(static_cast<std::size_t>(label));
+  std::vector<float> numbers(number_count(source.fields()));
+  static_cast<void>(source.read_fields(index, numbers).value());
+  return fields_text(source.fields(), numbers);
 }
 
 ContactRow make_row(const Source& source, const Policy& policy, std::uint64_t index,
                     std::uint64_t seed, int versions) {
   SampleBuffer buffer;
-  const std::int64_t label = source.label(index, buffer).value();
-  ContactRow row{.label = label < 0 ? "" : source.class_names().at(static_cast<std::size_t>(label)),
-                 .images = {original(source, policy, index)}};
+  ContactRow row{.label = label_text(source, index), .images = {original(source, policy, index)}};
   // Version v is what training would see in epoch v.
   for (int version = 0; version < versions; ++version) {
     const SampleKey key{
         .seed = seed, .epoch = static_cast<std::uint32_t>(version), .sample = index};
     const Sample sample =
         source.read_framed(index, {.framing = policy.framing(), .key = key}, buffer).value();
-    row.images.push_back(policy.apply(sample.image, key));
+    row.images.push_back(narrowed(policy.apply(sample.image, key).view()));
   }
   return row;
 }
@@ -122,6 +131,7 @@ void run(const PreviewFlags& flags) {
   const PreviewInput input = open_input(flags);
   const std::shared_ptr<const Source>& source = input.source;
   const Policy& policy = input.policy;
+  policy.check({1, 1, source->channels(), source->depth()});
   std::vector<ContactRow> rows;
   for (const std::uint64_t index : choose_samples(*source, input.seed, flags.count)) {
     rows.push_back(make_row(*source, policy, index, input.seed, flags.versions));
@@ -140,6 +150,7 @@ void add_preview_command(const Command& parent) {
       parent.add_command("preview", "Show images beside their augmented versions");
   auto flags = std::make_shared<PreviewFlags>();
   flags->data.policy = "auto";  // that of a run; else as `train` chooses
+  flags->data.needs_labels = false;
   flags->data.add_to(command);
   command.add_option("-n,--count", flags->count, "how many samples (rows)").between(1, 1000);
   command.add_option("--versions", flags->versions, "augmented versions of each").between(1, 100);

@@ -19,10 +19,15 @@ namespace {
 struct WriteFlags {
   std::string data, out, size = "256MB";
   ShardWriteOptions options;
+  TableColumns table;
+
+  [[nodiscard]] DataOptions data_options() const {
+    return {.images = {.limits = options.limits}, .table = table};
+  }
 };
 
 void write_part(const WriteFlags& flags, Split split, const std::string& out) {
-  const auto source = open_data(flags.data, split, {.images = {.limits = flags.options.limits}});
+  const auto source = open_data(flags.data, split, flags.data_options());
   LongWork work("writing shards", source->size(),
                 "run the same command again: finished shards are kept");
   ShardWriteOptions options = flags.options;
@@ -37,7 +42,7 @@ void write_part(const WriteFlags& flags, Split split, const std::string& out) {
 void run(WriteFlags flags) {
   flags.options.shard_bytes = parse_bytes(flags.size);
   while (flags.out.size() > 1 && flags.out.ends_with('/')) flags.out.pop_back();
-  const DataParts parts = find_data_parts(flags.data);
+  const DataParts parts = find_data_parts(flags.data, flags.data_options());
   if (parts.whole()) return write_part(flags, Split::kTrain, flags.out);
   for (const Split split : {Split::kTrain, Split::kValidation, Split::kTest}) {
     if (parts.has(split)) write_part(flags, split, fmt::format("{}/{}", flags.out, name_of(split)));
@@ -65,6 +70,7 @@ void add_shard_command(const Command& parent) {
   command.add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
       .between(0, 4096);
   add_settings(command, settings_of(flags->options.limits));
+  add_settings(command, settings_of(flags->table));
   command.on_run([flags] { run(*flags); });
 }
 

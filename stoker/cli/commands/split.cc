@@ -1,5 +1,5 @@
-// `stoker split`: divides a folder or a list of images into training and validation, as lists,
-// links or copies.
+// `stoker split`: divides a folder, a list or a table of images into training and validation, as
+// lists, a table, links or copies.
 #include "stoker/data/split.h"
 
 #include <algorithm>
@@ -7,15 +7,20 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
+#include "stoker/data/data_settings.h"
 #include "stoker/data/sources/image_folder.h"
 #include "stoker/data/sources/image_list.h"
+#include "stoker/data/sources/image_table.h"
+#include "stoker/data/sources/table_writer.h"
 
 namespace stoker {
 namespace {
@@ -25,14 +30,28 @@ namespace fs = std::filesystem;
 struct SplitFlags {
   std::string data;
   std::string out;
-  std::string as = "list";
+  std::string as = "auto";
   SplitOptions options;
+  TableColumns table;
   double fraction = 0;
 };
 
-// A folder of classes, a dataset with a train folder in it, or a list.
-ImageListing open_listing(const fs::path& data) {
+// Its training part.
+ImageListing open_table(const fs::path& table, const TableColumns& columns) {
+  if (table_parts(table, columns).validation) {
+    throw Error({.what = "this table is split already",
+                 .path = table.string(),
+                 .found = "rows of train and val",
+                 .hint = "To split all rows again, rename the column of the parts and pass "
+                         "--split-column none."});
+  }
+  return read_image_table(table, Split::kTrain, {.columns = columns, .needs_labels = false});
+}
+
+// A folder of classes, a dataset with a train folder in it, a list, or a table.
+ImageListing open_listing(const fs::path& data, const TableColumns& columns) {
   std::error_code ignored;
+  if (is_image_table(data)) return open_table(data, columns);
   if (fs::is_regular_file(data, ignored)) return read_image_list(data);
   const DatasetFolders parts = find_parts(data);
   if (!parts.validation.empty()) {
@@ -53,10 +72,20 @@ std::string shown(std::string name) {
   return name;
 }
 
+// Also where an image has several.
+const std::vector<std::string>& classes_of(const ImageListing& listing) {
+  const FieldInfo* several = find_field(listing.fields.fields(), kClassesField);
+  return several == nullptr ? listing.class_names : several->values;
+}
+
+// For each of these classes.
 std::vector<std::size_t> count_classes(const ImageListing& listing) {
-  std::vector<std::size_t> counts(std::max<std::size_t>(listing.class_names.size(), 1));
-  for (const ListedImage& image : listing.images) {
-    ++counts[static_cast<std::size_t>(std::max(image.label, 0))];
+  std::vector<std::size_t> counts(classes_of(listing).size());
+  for (std::size_t i = 0; i < listing.images.size(); ++i) {
+    const std::int32_t label = listing.images[i].label;
+    if (label != kNoClass) ++counts[static_cast<std::size_t>(label)];
+    if (listing.fields.fields().empty()) continue;
+    for (const std::uint32_t place : listing.fields.classes(i)) ++counts[place];
   }
   return counts;
 }
@@ -64,7 +93,7 @@ std::vector<std::size_t> count_classes(const ImageListing& listing) {
 void print_table(const SplitParts& parts) {
   const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
   std::vector<std::string> names;
-  for (const std::string& name : parts.train.class_names) names.push_back(shown(name));
+  for (const std::string& name : classes_of(parts.train)) names.push_back(shown(name));
   std::size_t width = 5;
   for (const std::string& name : names) width = std::max(width, name.size());
   const auto row = [&](const std::string& name, auto a, auto b) {
@@ -77,9 +106,10 @@ void print_table(const SplitParts& parts) {
 
 void print_notes(const ImageListing& listing, const SplitParts& parts) {
   const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
-  for (std::size_t i = 0; i < listing.class_names.size(); ++i) {
+  const std::vector<std::string>& names = classes_of(listing);
+  for (std::size_t i = 0; i < names.size(); ++i) {
     if (train[i] > 0 && validation[i] > 0) continue;
-    fmt::print("note: {} has no images for {}\n", shown(listing.class_names[i]),
+    fmt::print("note: {} has no images for {}\n", shown(names[i]),
                train[i] == 0 ? "training" : "validation");
   }
   if (parts.moved > 0) {
@@ -195,21 +225,66 @@ void write_lists(const fs::path& out, const SplitParts& parts) {
   write_image_list(out / "val.txt", parts.validation);
 }
 
-void run(const SplitFlags& flags) {
-  const ImageListing listing = open_listing(flags.data);
-  const SplitParts parts = split_listing(listing, flags.options);
-  const bool as_list = flags.as == "list";
-  if (as_list) {
-    write_lists(flags.out, parts);
-  } else {
-    if (fs::is_directory(flags.data)) check_outside(flags.out, listing.root);
-    write_trees(flags.out, parts, flags.as == "links");
+// One table, under the name of the old one.
+fs::path new_table(const SplitFlags& flags) {
+  const fs::path table = flags.data, out = fs::path(flags.out) / table.filename();
+  std::error_code ignored;
+  if (!fs::equivalent(table, out, ignored)) return out;
+  throw Error({.what = "cannot write the split over the table that it divides",
+               .path = out.string(),
+               .hint = "Choose another --out."});
+}
+
+void write_table(const fs::path& out, const SplitFlags& flags, const SplitParts& parts) {
+  create_folder(flags.out);
+  std::unordered_map<std::uint32_t, Split> split_of_line;
+  for (const ListedImage& image : parts.train.images) split_of_line[image.line] = Split::kTrain;
+  for (const ListedImage& image : parts.validation.images) {
+    split_of_line[image.line] = Split::kValidation;
   }
+  write_split_table(out, flags.data, flags.table, split_of_line);
+}
+
+// "table" or what was asked for, where the data can be written so.
+std::string form_of(const SplitFlags& flags, const ImageListing& listing) {
+  const bool is_table = !listing.table.empty();
+  if (flags.as == "auto") return is_table ? "table" : "list";
+  const bool one_class = find_field(listing.fields.fields(), kClassesField) == nullptr &&
+                         find_field(listing.fields.fields(), kTargetField) == nullptr;
+  if (flags.as == "table" ? is_table : one_class) return flags.as;
+  throw Error({.what = fmt::format("cannot write the split as {}", flags.as),
+               .path = flags.data,
+               .expected = is_table ? "one class for each image" : "a table of images",
+               .hint = is_table ? "Write a table (--as table)." : "Write lists (--as list)."});
+}
+
+std::vector<fs::path> write_split(const SplitFlags& flags, const ImageListing& listing,
+                                  const SplitParts& parts) {
+  const std::string form = form_of(flags, listing);
+  const fs::path out = flags.out;
+  if (form == "table") {
+    const fs::path table = new_table(flags);
+    write_table(table, flags, parts);
+    return {table};
+  }
+  if (form == "list") {
+    write_lists(out, parts);
+    return {out / "train.txt", out / "val.txt"};
+  }
+  if (fs::is_directory(flags.data)) check_outside(out, listing.root);
+  write_trees(out, parts, form == "links");
+  return {out / "train", out / "val"};
+}
+
+void run(const SplitFlags& flags) {
+  const ImageListing listing = open_listing(flags.data, flags.table);
+  const SplitParts parts = split_listing(listing, flags.options);
+  const std::vector<fs::path> written = write_split(flags, listing, parts);
   print_table(parts);
   print_notes(listing, parts);
-  const fs::path out = flags.out;
-  fmt::print("written: {}, {}\n", (out / (as_list ? "train.txt" : "train")).string(),
-             (out / (as_list ? "val.txt" : "val")).string());
+  std::vector<std::string> names;
+  for (const fs::path& path : written) names.push_back(path.string());
+  fmt::print("written: {}\n", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -218,7 +293,9 @@ void add_split_command(const Command& parent) {
   const Command command =
       parent.add_command("split", "Split a dataset into training and validation");
   auto flags = std::make_shared<SplitFlags>();
-  command.add_option("data", flags->data, "a folder with a folder for each class, or a list")
+  command
+      .add_option("data", flags->data,
+                  "a folder with a folder for each class, a list or a table (.csv, .tsv)")
       .required();
   command.add_option("--out", flags->out, "the folder to write to").required();
   const Flag every =
@@ -242,8 +319,10 @@ void add_split_command(const Command& parent) {
   command.add_option("--seed", flags->options.seed, "all randomness follows from it");
   command
       .add_option("--as", flags->as,
-                  "list: train.txt and val.txt; links or copies: folders train and val")
-      .one_of({"list", "links", "copies"});
+                  "list: train.txt and val.txt; table: the table with a column of the parts; links "
+                  "or copies: folders train and val; auto: a table of a table, else lists")
+      .one_of({"auto", "list", "table", "links", "copies"});
+  add_settings(command, settings_of(flags->table));
   command.on_run([flags, fraction] {
     if (fraction.is_given()) flags->options.fraction = flags->fraction;
     run(*flags);

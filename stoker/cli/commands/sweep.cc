@@ -39,7 +39,7 @@ class SweepProgress {
     seconds_ += outcome.seconds;
     ++done_;
     fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s{}\n", done_, count_,
-               run.filename().string(), percent_text(outcome.last_top1),
+               run.filename().string(), percent_text(outcome.last_score),
                number_text(outcome.seconds), count_text(outcome.samples_per_second),
                time_left_text(seconds_, done_, count_));
     std::fflush(stdout);
@@ -93,8 +93,8 @@ void write_table(const fs::path& folder, const SweepPlan& plan, const std::vecto
     for (const SweepAxis& axis : plan.axes) text += "," + setting(axis.flag);
     text += fmt::format(
         ",{},{},{:.6f},{:.6f},{},{:.6f},{:.3f},{:.1f}\n", setting("seed"), report.results.rows(),
-        outcome.last_top1, outcome.best_top1,
-        std::isfinite(outcome.test_top1) ? fmt::format("{:.6f}", outcome.test_top1) : "",
+        outcome.last_score, outcome.best_score,
+        std::isfinite(outcome.test_score) ? fmt::format("{:.6f}", outcome.test_score) : "",
         outcome.last_loss, outcome.seconds, outcome.samples_per_second);
   }
   write_whole_file(folder / "sweep.csv", text, "sweep's table");

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExtensions = ".jpg, .jpeg, .png or .webp";
+constexpr std::string_view kExtensions =
+    ".jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .pbm, .pgm, .ppm or .pnm";
 
 // What systems and programs leave behind, in lower case.
 constexpr std::array<std::string_view, 11> kJunk = {"__macosx",

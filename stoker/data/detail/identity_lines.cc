@@ -63,6 +63,7 @@ ParsedIdentity parse_identity(std::string_view text) {
     line.bytes = next_field(rest);
     line.number = next_field(rest);
     line.digest = next_field(rest);
+    line.numbers = next_field(rest);
     parsed.lines.push_back(line);
   }
   return parsed;

@@ -17,10 +17,11 @@ namespace stoker::detail {
 struct IdentityLine {
   std::uint32_t part = 0;        // place in ParsedIdentity::parts
   std::string_view kind = {};    // "image", "class", …
-  std::string_view name = {};    // of a class its number
-  std::string_view bytes = {};   // of a class its name
+  std::string_view name = {};    // of a class its number, of a field its name
+  std::string_view bytes = {};   // of a class its name, of a field one of its numbers' names
   std::string_view number = {};  // label or samples
   std::string_view digest = {};
+  std::string_view numbers = {};  // digest of the sample's fields
 };
 
 struct ParsedIdentity {

@@ -21,6 +21,12 @@ std::string_view extension_of(ImageFormat format) {
       return "png";
     case ImageFormat::kWebp:
       return "webp";
+    case ImageFormat::kTiff:
+      return "tif";
+    case ImageFormat::kBmp:
+      return "bmp";
+    case ImageFormat::kPnm:
+      return "pnm";
   }
   return "";
 }

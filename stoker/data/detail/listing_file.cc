@@ -16,7 +16,7 @@ namespace {
 
 // The last byte is the version. It changes with the rules of the walk too, not only with the
 // layout: an old cache would keep the old rules alive.
-constexpr std::string_view kMagic("stkList\x02", 8);
+constexpr std::string_view kMagic("stkList\x03", 8);
 constexpr std::size_t kDigestBytes = 32;
 static_assert(kListingHeaderBytes == kMagic.size() + sizeof(std::uint64_t) + kDigestBytes);
 

@@ -16,8 +16,9 @@ void fail_missing_part(const std::string& path, Split split, const DataParts& pa
                                    split == Split::kValidation ? "validation" : name_of(split)),
                .path = path,
                .expected = split == Split::kTest
-                               ? "a folder test, or a list test.txt"
-                               : "a folder val, valid or validation, or a list val.txt",
+                               ? "a folder test, a list test.txt, or rows of a table with test"
+                               : "a folder val, valid or validation, a list val.txt, or rows of "
+                                 "a table with val",
                .found = std::move(found),
                .hint = "Choose another `split`, or make the part with `stoker split`."});
 }

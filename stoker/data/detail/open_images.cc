@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/error.h"
+#include "stoker/data/detail/letters.h"
 #include "stoker/data/detail/missing_part.h"
 #include "stoker/data/sources/image_list.h"
+#include "stoker/data/sources/image_table.h"
 #include "stoker/data/sources/listing_cache.h"
 
 namespace stoker::detail {
@@ -42,10 +45,25 @@ fs::path folder_of(const fs::path& root, Split split) {
   return split == Split::kValidation ? parts.validation : parts.test;
 }
 
+// No reader of a reasonable size is a package of Debian.
+void refuse_parquet(const fs::path& path) {
+  if (lower_case(path.extension().string()) != ".parquet") return;
+  const std::string table = fs::path(path).replace_extension(".csv").string();
+  throw Error({.what = "Parquet tables are not read",
+               .path = path.string(),
+               .expected = "a table as .csv or .tsv",
+               .hint = fmt::format("Convert it: python -c \"import pandas; "
+                                   "pandas.read_parquet('{}').to_csv('{}', index=False)\"",
+                                   path.string(), table)});
+}
+
 }  // namespace
 
-DataParts image_parts(const fs::path& path) {
-  if (is_file(path)) return {};
+DataParts image_parts(const fs::path& path, const TableColumns& columns) {
+  if (is_file(path)) {
+    refuse_parquet(path);
+    return is_image_table(path) ? table_parts(path, columns) : DataParts{};
+  }
   if (holds_lists(path)) {
     return {.validation = is_file(list_of(path, Split::kValidation)),
             .test = is_file(list_of(path, Split::kTest))};
@@ -55,9 +73,15 @@ DataParts image_parts(const fs::path& path) {
 }
 
 std::shared_ptr<const Source> open_images(const fs::path& path, Split split,
-                                          const FolderOptions& options,
+                                          const DataOptions& options,
                                           const fs::path& cache_folder) {
-  const DataParts parts = image_parts(path);
+  if (is_image_table(path)) {
+    const TableRequest request{.columns = options.table,
+                               .needs_labels = options.needs_labels,
+                               .known_classes = options.known_classes};
+    return std::make_shared<FolderSource>(read_image_table(path, split, request), options.images);
+  }
+  const DataParts parts = image_parts(path, options.table);
   if (!parts.has(split)) fail_missing_part(path.string(), split, parts);
   ImageListing listing;
   if (is_file(path)) {
@@ -68,7 +92,7 @@ std::shared_ptr<const Source> open_images(const fs::path& path, Split split,
   } else {
     listing = list_images_cached(folder_of(path, split), cache_folder);
   }
-  return std::make_shared<FolderSource>(std::move(listing), options);
+  return std::make_shared<FolderSource>(std::move(listing), options.images);
 }
 
 }  // namespace stoker::detail

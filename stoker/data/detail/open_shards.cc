@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 #include "stoker/data/detail/missing_part.h"
@@ -107,6 +108,30 @@ Location find_location(const std::string& text, Split split, const DataOptions& 
   return {folder, expand_braces(name)};
 }
 
+// Fields of shards with a manifest were chosen when they were written.
+void check_fields(const ShardManifest& manifest, const TableColumns& asked,
+                  const std::string& text) {
+  const FieldInfo* targets = find_field(manifest.fields, kTargetField);
+  const bool has_set = find_field(manifest.fields, kClassesField) != nullptr;
+  const bool fits =
+      (asked.label.empty() || !manifest.class_names.empty()) && (asked.labels.empty() || has_set) &&
+      (asked.targets.empty() || (targets != nullptr && targets->values == asked.targets));
+  if (fits) return;
+  const std::string numbers =
+      targets == nullptr ? "" : fmt::format("the numbers {}", fmt::join(targets->values, ", "));
+  throw Error({.what = "the shards have other labels than those that are asked for",
+               .path = text,
+               .expected = !asked.targets.empty()
+                               ? fmt::format("the numbers {}", fmt::join(asked.targets, ", "))
+                           : asked.label.empty() ? "several classes for each sample"
+                                                 : "one class for each sample",
+               .found = targets != nullptr             ? numbers
+                        : has_set                      ? "several classes for each sample"
+                        : manifest.class_names.empty() ? "samples without labels"
+                                                       : "one class for each sample",
+               .hint = "Labels of shards are chosen when `stoker shard` writes them."});
+}
+
 }  // namespace
 
 bool names_shards(const std::string& text) {
@@ -130,7 +155,10 @@ std::shared_ptr<const Source> open_shards(const std::string& text, Split split,
   auto shards = location.foreign.empty()
                     ? open_shard_set(location.folder, options.shards)
                     : open_foreign_shards(open_store(location.folder, options.shards.store),
-                                          location.foreign, options.shards);
+                                          location.foreign, options.shards, options.table);
+  if (location.foreign.empty() && options.needs_labels) {
+    check_fields(shards->manifest(), options.table, text);
+  }
   return std::make_shared<ShardSource>(std::move(shards), options.images, options.shards);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,12 +29,19 @@ namespace stoker::detail {
   }
 }
 
-// Nothing unless all of the text is one number of that kind.
+// Nothing unless all of the text is one number of that kind. The base is that of whole numbers.
 template <class Number>
 [[nodiscard]] std::optional<Number> number_in(std::string_view text, int base = 10) {
   Number value{};
   const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  const auto read = [&] {
+    if constexpr (std::integral<Number>) {
+      return std::from_chars(text.data(), end, value, base);
+    } else {
+      return std::from_chars(text.data(), end, value);
+    }
+  };
+  const auto [stop, error] = read();
   if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
   return value;
 }

@@ -16,10 +16,9 @@ namespace {
 
 // Sorted, for the search.
 constexpr std::array kImages = std::to_array<std::string_view>(
-    {".apng", ".arw", ".avif", ".bmp",  ".cr2",  ".cr3", ".dcm", ".dib",  ".dicom", ".dng",
-     ".exr",  ".gif", ".hdr",  ".heic", ".heif", ".hif", ".j2k", ".jfif", ".jp2",   ".jpe",
-     ".jpf",  ".jpx", ".jxl",  ".nef",  ".orf",  ".pbm", ".pcx", ".pgm",  ".pnm",   ".ppm",
-     ".psd",  ".raf", ".rw2",  ".sgi",  ".tga",  ".tif", ".tiff"});
+    {".apng", ".arw",  ".avif", ".cr2", ".cr3", ".dcm",  ".dib", ".dicom", ".dng", ".exr", ".gif",
+     ".hdr",  ".heic", ".heif", ".hif", ".j2k", ".jfif", ".jp2", ".jpe",   ".jpf", ".jpx", ".jxl",
+     ".nef",  ".orf",  ".pam",  ".pcx", ".pfm", ".psd",  ".raf", ".rw2",   ".sgi", ".tga"});
 // What lies beside images and never is one.
 constexpr std::array kOthers = std::to_array<std::string_view>(
     {".7z",     ".avi",    ".bak",  ".bin",     ".bz2",   ".c",        ".cfg",         ".cls",

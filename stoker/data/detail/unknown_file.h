@@ -16,7 +16,7 @@ inline constexpr std::string_view kMisnamed = "image without its extension (";
 // Gives reasons why files are omitted from a listing. One thread.
 class UnknownFiles {
  public:
-  // `folder` is the descriptor of an open folder. "unsupported image (.tif)", "image without its
+  // `folder` is the descriptor of an open folder. "unsupported image (.gif)", "image without its
   // extension (a JPEG image, .dat)", "not an image (.txt)". Opens the file only where the
   // extension tells nothing, and of each such extension no more once 256 were no images.
   [[nodiscard]] std::string reason(int folder, const char* name);

@@ -14,6 +14,7 @@
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 #include "stoker/data/detail/each_in_parallel.h"
+#include "stoker/data/detail/foreign_fields.h"
 #include "stoker/data/detail/table_text.h"
 #include "stoker/store/local_store.h"
 
@@ -38,7 +39,8 @@ struct Scan {
   std::vector<ScannedSample> samples;
 };
 
-Scan scan_one(const Store& store, const std::string& name, const ObjectCache& cache) {
+Scan scan_one(const Store& store, const std::string& name, const ObjectCache& cache,
+              const TableColumns& keys) {
   Scan scan;
   std::optional<MappedFile> file;
   if (const auto path = store.local_path(name)) {
@@ -51,7 +53,7 @@ Scan scan_one(const Store& store, const std::string& name, const ObjectCache& ca
     file.emplace(cache.path_of(object));
     scan.facts = {.name = name, .bytes = object.bytes, .digest = object.digest};
   }
-  scan.samples = scan_shard(file->bytes(), object_path(store, name));
+  scan.samples = scan_shard(file->bytes(), object_path(store, name), keys);
   scan.facts.samples = scan.samples.size();
   if (scan.samples.empty()) {
     throw Error({.what = "the shard has no samples", .path = object_path(store, name)});
@@ -91,8 +93,9 @@ std::vector<std::string> names_from(const std::set<std::string>& texts) {
   return names;
 }
 
-ShardIndex index_of(Scan& scan, const std::vector<std::string>& class_names, bool numbered) {
-  ShardIndex index{.shard = scan.facts.name, .samples = {}};
+ShardIndex index_of(Scan& scan, const std::vector<std::string>& class_names, bool numbered,
+                    const detail::ForeignFields& fields) {
+  ShardIndex index{.shard = scan.facts.name, .samples = {}, .fields = FieldRows(fields.fields())};
   for (ScannedSample& sample : scan.samples) {
     if (!class_names.empty()) {
       sample.sample.label =
@@ -101,6 +104,7 @@ ShardIndex index_of(Scan& scan, const std::vector<std::string>& class_names, boo
               : static_cast<std::int32_t>(std::ranges::lower_bound(class_names, sample.class_text) -
                                           class_names.begin());
     }
+    fields.add_row(sample.labels, index.fields);
     index.samples.push_back(std::move(sample.sample));
   }
   return index;
@@ -108,13 +112,19 @@ ShardIndex index_of(Scan& scan, const std::vector<std::string>& class_names, boo
 
 // Everything but the manifest first: a folder with a manifest is whole.
 ShardManifest write_indexes(std::vector<Scan> scans, const std::string& where,
-                            const fs::path& folder) {
+                            const fs::path& folder, const TableColumns& keys) {
   const std::set<std::string> texts = texts_of(scans, where);
-  ShardManifest manifest{.class_names = names_from(texts), .shape = {}, .shards = {}};
+  detail::ForeignFields fields(keys);
+  for (const Scan& scan : scans) {
+    for (const ScannedSample& sample : scan.samples) fields.see(sample.labels);
+  }
+  fields.finish(where);
+  ShardManifest manifest{
+      .class_names = names_from(texts), .shape = {}, .shards = {}, .fields = fields.fields()};
   const bool numbered = !texts.empty() && class_number(*texts.begin()).has_value() &&
                         class_number(manifest.class_names.back()).has_value();
   for (Scan& scan : scans) {
-    const std::string text = to_text(index_of(scan, manifest.class_names, numbered));
+    const std::string text = to_text(index_of(scan, manifest.class_names, numbered, fields));
     const fs::path path = folder / index_name(scan.facts.name);
     std::error_code ignored;  // writing tells
     fs::create_directories(path.parent_path(), ignored);
@@ -129,7 +139,8 @@ ShardManifest write_indexes(std::vector<Scan> scans, const std::string& where,
   return manifest;
 }
 
-std::string key_of(const Store& store, const std::vector<std::string>& names) {
+std::string key_of(const Store& store, const std::vector<std::string>& names,
+                   const TableColumns& keys) {
   constexpr int kAtOnce = 8;  // a remote store takes its time for each
   std::vector<std::string> lines(names.size());
   detail::each_in_parallel(names.size(), kAtOnce, [&](std::size_t i) {
@@ -142,6 +153,13 @@ std::string key_of(const Store& store, const std::vector<std::string>& names) {
   Digest key;
   key.add_text(store.where());
   for (const std::string& line : lines) key.add_text(line);
+  if (detail::names_keys(keys)) {
+    key.add_text(fmt::format("{}\n{}", keys.label, keys.weight));
+    for (const auto* list : {&keys.labels, &keys.targets}) {
+      key.add_text(fmt::format("{}", list->size()));
+      for (const std::string& name : *list) key.add_text(name);
+    }
+  }
   return key.hex();
 }
 
@@ -149,9 +167,10 @@ std::string key_of(const Store& store, const std::vector<std::string>& names) {
 
 std::shared_ptr<const ShardSet> open_foreign_shards(std::shared_ptr<const Store> store,
                                                     const std::vector<std::string>& names,
-                                                    const ShardOptions& options) {
+                                                    const ShardOptions& options,
+                                                    const TableColumns& keys) {
   auto cache = open_object_cache(options);
-  const fs::path folder = cache->folder() / ("foreign-" + key_of(*store, names));
+  const fs::path folder = cache->folder() / ("foreign-" + key_of(*store, names, keys));
   auto indexes = std::make_shared<LocalStore>(folder);
   if (indexes->look(kManifestName)) {
     return std::make_shared<ShardSet>(
@@ -159,11 +178,12 @@ std::shared_ptr<const ShardSet> open_foreign_shards(std::shared_ptr<const Store>
         std::move(store), indexes, cache);
   }
   std::vector<Scan> scans(names.size());
-  detail::each_in_parallel(names.size(), default_workers(cpu_budget()),
-                           [&](std::size_t i) { scans[i] = scan_one(*store, names[i], *cache); });
+  detail::each_in_parallel(names.size(), default_workers(cpu_budget()), [&](std::size_t i) {
+    scans[i] = scan_one(*store, names[i], *cache, keys);
+  });
   std::error_code ignored;  // writing tells
   fs::create_directories(folder, ignored);
-  ShardManifest manifest = write_indexes(std::move(scans), store->where(), folder);
+  ShardManifest manifest = write_indexes(std::move(scans), store->where(), folder, keys);
   return std::make_shared<ShardSet>(std::move(manifest), std::move(store), indexes, cache);
 }
 

@@ -48,6 +48,71 @@ TEST(ShardIndex, RefusesSamplesOutsideTheShardOrOverEachOther) {
   EXPECT_THAT(refusal({3000, 2, 0, 1, "../x"}), HasSubstr("and name"));
 }
 
+const std::vector<FieldInfo> kFields = {{std::string(kClassesField), {"a", "b", "c"}},
+                                        {std::string(kWeightField), {"w"}}};
+
+ShardIndex example_with_fields() {
+  ShardIndex index = example();
+  index.fields = FieldRows(kFields);
+  index.fields.add(std::vector<std::uint32_t>{0, 2}, std::vector<float>{0.1F});
+  index.fields.add({}, std::vector<float>{1e-7F});
+  return index;
+}
+
+TEST(ShardIndex, KeepsFieldsInAVersionOfItsOwn) {
+  ShardBounds bounds = kBounds;
+  bounds.fields = kFields;
+  const ShardIndex index = example_with_fields();
+  const std::string text = to_text(index);
+  EXPECT_THAT(text, HasSubstr("#stoker-index\t2\t"));
+  EXPECT_THAT(text, HasSubstr("\t0.jpg\t0,2\t0.1\n"));
+  EXPECT_EQ(parse_shard_index(text, bounds, "i"), index);
+  for (std::size_t length = 0; length + 4 < text.size(); ++length) {
+    EXPECT_THROW(static_cast<void>(parse_shard_index(text.substr(0, length), bounds, "i")), Error)
+        << length;
+  }
+  EXPECT_THROW(static_cast<void>(parse_shard_index(text, kBounds, "i")), Error);
+  EXPECT_THROW(static_cast<void>(parse_shard_index(to_text(example()), bounds, "i")), Error);
+}
+
+TEST(ShardIndex, RefusesFieldsThatDoNotFit) {
+  ShardBounds bounds = kBounds;
+  bounds.fields = kFields;
+  const std::string text = to_text(example_with_fields());
+  for (const char* wrong : {"2,0\t0.1", "0,3\t0.1", "0,0\t0.1", "0,\t0.1", "0,2\t", "0,2\t1,2",
+                            "0,2\tnan", "0,2\tx", "-1\t0.1", "0,2\t0.1,"}) {
+    std::string changed = text;
+    changed.replace(changed.find("0,2\t0.1"), 7, wrong);
+    EXPECT_THAT(message_of([&] { static_cast<void>(parse_shard_index(changed, bounds, "i")); }),
+                HasSubstr("finite numbers"))
+        << wrong;
+  }
+}
+
+TEST(ShardManifest, StatesFieldsInAVersionOfItsOwn) {
+  const std::string digest(32, 'a');
+  const ShardManifest manifest{.class_names = {},
+                               .shape = {},
+                               .shards = {{"a.tar", 10, 20'000, digest, 300, digest}},
+                               .fields = kFields};
+  const std::string text = to_text(manifest);
+  EXPECT_TRUE(text.starts_with("#stoker-shards\t2\n"));
+  EXPECT_EQ(parse_manifest(text, "m"), manifest);
+  const auto refusal = [&](std::vector<FieldInfo> fields) {
+    ShardManifest other = manifest;
+    other.fields = std::move(fields);
+    return message_of([&] { static_cast<void>(parse_manifest(to_text(other), "m")); });
+  };
+  EXPECT_THAT(refusal({kFields[1], kFields[0]}), HasSubstr("a field and"));
+  EXPECT_THAT(refusal({kFields[0], kFields[0]}), HasSubstr("a field and"));
+  EXPECT_THAT(refusal({{std::string(kWeightField), {"v", "w"}}}), HasSubstr("a field and"));
+  EXPECT_THAT(refusal({{"", {"v"}}}), HasSubstr("a field and"));
+  EXPECT_THAT(message_of([&] {
+                (void)to_text(ShardManifest{.fields = {{"target", {"a\tb"}}}});
+              }),
+              HasSubstr("control characters"));
+}
+
 TEST(ShardManifest, IsTheSameAfterBeingWrittenAndRead) {
   const std::string digest(32, 'a');
   const ShardManifest manifest{
@@ -101,6 +166,51 @@ TEST(ScanShard, RefusesSamplesWithoutOneImage) {
   EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.cls", std::string(300, '1'))),
               HasSubstr("256 bytes"));
   EXPECT_THAT(refusal(member("0.jpg", "a") + member("0.cls", "a\x1b[2J")), HasSubstr("plain text"));
+}
+
+TEST(ScanShard, ReadsKeysOfJson) {
+  const std::string archive =
+      member("0.jpg", "x") + member("0.cls", "7") +
+      member("0.json", R"({"tags": ["b", "a"], "x": 1.5, "w": 2, "kind": "k", "p": true})") +
+      member("1.jpg", "y") +
+      member("1.json", R"({"tags": [], "x": -2, "w": 0, "kind": 3, "p": 0, "label": 9})");
+  const auto scan = [&](const TableColumns& keys) {
+    return scan_shard(as_bytes(archive), "s.tar", keys);
+  };
+  const auto tags = scan({.weight = "w", .labels = {"tags"}});
+  EXPECT_THAT(tags[0].labels.names, testing::ElementsAre("b", "a"));
+  EXPECT_THAT(tags[0].labels.numbers, testing::ElementsAre(2));
+  EXPECT_EQ(tags[0].class_text, "");
+  EXPECT_THAT(scan({.targets = {"x"}})[1].labels.numbers, testing::ElementsAre(-2));
+  EXPECT_THAT(scan({.labels = {"p", "none"}})[0].labels.flags, testing::ElementsAre(true, false));
+  EXPECT_EQ(scan({.label = "kind"})[0].class_text, "k");
+  EXPECT_EQ(scan({.label = "kind"})[1].class_text, "3");
+  EXPECT_EQ(scan({.weight = "w"})[0].class_text, "7");
+  EXPECT_EQ(scan({.weight = "w"})[1].class_text, "9");
+  const auto refusal = [&](const TableColumns& keys) {
+    return message_of([&] { static_cast<void>(scan(keys)); });
+  };
+  EXPECT_THAT(
+      refusal({.targets = {"tags"}}),
+      testing::AllOf(HasSubstr("s.tar#0.json"), HasSubstr("\"tags\""), HasSubstr("[\"b\",\"a\"]")));
+  EXPECT_THAT(refusal({.targets = {"y"}}), HasSubstr("got nothing"));
+  EXPECT_THAT(refusal({.weight = "x"}), HasSubstr("s.tar#1.json"));
+  EXPECT_THAT(refusal({.label = "x"}), HasSubstr("number of a class"));
+  EXPECT_THAT(refusal({.labels = {"kind"}}), HasSubstr("0 or 1"));
+}
+
+TEST(ScanShard, ASampleWithoutJsonHasNoKeys) {
+  const std::string archive = member("0.jpg", "x") + member("0.cls", "7");
+  EXPECT_THAT(message_of([&] {
+                static_cast<void>(scan_shard(as_bytes(archive), "s.tar", {.targets = {"x"}}));
+              }),
+              HasSubstr("without .json"));
+  EXPECT_EQ(scan_shard(as_bytes(archive), "s.tar", {.label = "kind"})[0].class_text, "7");
+  const std::string broken = member("0.jpg", "x") + member("0.json", "{");
+  EXPECT_THAT(message_of([&] {
+                static_cast<void>(scan_shard(as_bytes(broken), "s.tar", {.targets = {"x"}}));
+              }),
+              HasSubstr("no JSON"));
 }
 
 }  // namespace

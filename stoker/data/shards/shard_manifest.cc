@@ -93,22 +93,43 @@ void check_sums(const ShardManifest& manifest, const std::string& path) {
   }
 }
 
+void check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (detail::is_plain_text(name)) continue;
+    throw Error({.what = "cannot write a class or column into a manifest",
+                 .path = name,
+                 .expected = "a name without control characters"});
+  }
+}
+
+// A set of classes comes first, and no field twice; a weight is one number.
+std::optional<FieldInfo> parse_field(std::string_view line, const std::vector<FieldInfo>& before) {
+  const auto words = detail::fields_of(line);
+  if (words.size() < 3 || !std::ranges::all_of(words, detail::is_plain_text)) return {};
+  FieldInfo field{.name = std::string(words[1]), .values = {words.begin() + 2, words.end()}};
+  const bool misplaced = field.name == kClassesField && !before.empty();
+  const bool wide = field.name == kWeightField && field.values.size() != 1;
+  if (field.name.empty() || misplaced || wide || find_field(before, field.name) != nullptr) {
+    return {};
+  }
+  return field;
+}
+
 }  // namespace
 
 std::string to_text(const ShardManifest& manifest) {
-  std::string text = "#stoker-shards\t1\n";
+  std::string text = fmt::format("#stoker-shards\t{}\n", manifest.fields.empty() ? 1 : 2);
   if (!manifest.class_names.empty()) {
-    for (const std::string& name : manifest.class_names) {
-      if (detail::is_plain_text(name)) continue;
-      throw Error({.what = "cannot write a class into a manifest",
-                   .path = name,
-                   .expected = "a name without control characters"});
-    }
+    check_names(manifest.class_names);
     text += fmt::format("#classes\t{}\n", fmt::join(manifest.class_names, "\t"));
   }
   if (manifest.shape) {
     text += fmt::format("#shape\t{}\t{}\t{}\n", manifest.shape->height, manifest.shape->width,
                         manifest.shape->channels);
+  }
+  for (const FieldInfo& field : manifest.fields) {
+    check_names(field.values);
+    text += fmt::format("#field\t{}\t{}\n", field.name, fmt::join(field.values, "\t"));
   }
   for (const ShardFacts& shard : manifest.shards) {
     fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\t{}\t{}\n", shard.name, shard.samples,
@@ -119,7 +140,9 @@ std::string to_text(const ShardManifest& manifest) {
 
 ShardManifest parse_manifest(std::string_view text, const std::string& path) {
   std::string_view rest = checked_body(text, path);
-  if (detail::take_line(rest) != "#stoker-shards\t1") fail(path, 1, "#stoker-shards, 1");
+  const std::string_view head = detail::take_line(rest);
+  const bool with_fields = head == "#stoker-shards\t2";
+  if (!with_fields && head != "#stoker-shards\t1") fail(path, 1, "#stoker-shards, 1 or 2");
   ShardManifest manifest;
   for (std::size_t line = 2; !rest.empty(); ++line) {
     const std::string_view words = detail::take_line(rest);
@@ -132,6 +155,10 @@ ShardManifest parse_manifest(std::string_view text, const std::string& path) {
     } else if (words.starts_with("#shape\t")) {
       manifest.shape = parse_shape(detail::fields_of(words));
       if (!manifest.shape) fail(path, line, "height, width and 1 or 3 channels");
+    } else if (with_fields && words.starts_with("#field\t")) {
+      auto field = parse_field(words, manifest.fields);
+      if (!field) fail(path, line, "a field and the names of its numbers");
+      manifest.fields.push_back(*std::move(field));
     } else {
       auto shard = parse_shard(words);
       if (!shard) fail(path, line, "name, samples, bytes, digest, and the index's bytes, digest");
@@ -139,6 +166,7 @@ ShardManifest parse_manifest(std::string_view text, const std::string& path) {
     }
   }
   check_sums(manifest, path);
+  if (with_fields && manifest.fields.empty()) fail(path, 2, "fields of the samples");
   return manifest;
 }
 

@@ -4,10 +4,12 @@
 //   #stoker-shards  1
 //   #classes  cat  dog              absent: samples without classes
 //   #shape  28  28  1               height, width, channels; absent: images differ
+//   #field  target  angle  size     fields of the samples, with the names of their numbers
 //   name  samples  bytes  digest  bytes of the index  digest of the index
 //   #digest  <of all lines above>   so that half a manifest is none
 //
-// with tabs between the fields. Digests are XXH3's 128 bits. Manifests are not trusted: a parsed
+// with tabs between the fields. The version is 2 where samples have fields: programs that do not
+// know them refuse such shards. Digests are XXH3's 128 bits. Manifests are not trusted: a parsed
 // one has sums that fit and names that stay in their folder.
 #pragma once
 
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/data/sources/fields.h"
 #include "stoker/image/image.h"
 
 namespace stoker {
@@ -36,6 +39,7 @@ struct ShardManifest {
   std::vector<std::string> class_names = {};
   std::optional<ImageShape> shape = {};
   std::vector<ShardFacts> shards = {};
+  std::vector<FieldInfo> fields = {};  // a set of classes first
   bool operator==(const ShardManifest&) const = default;
 };
 

@@ -55,7 +55,10 @@ ShardSet::ShardSet(ShardManifest manifest, std::shared_ptr<const Store> shards,
 bool ShardSet::remote() const { return !shards_->local_path(kManifestName); }
 
 std::shared_ptr<const ShardSet> ShardSet::part(std::span<const std::uint32_t> shards) const {
-  ShardManifest some{.class_names = manifest_.class_names, .shape = manifest_.shape, .shards = {}};
+  ShardManifest some{.class_names = manifest_.class_names,
+                     .shape = manifest_.shape,
+                     .shards = {},
+                     .fields = manifest_.fields};
   for (const std::uint32_t shard : shards) some.shards.push_back(manifest_.shards.at(shard));
   return std::make_shared<ShardSet>(std::move(some), shards_, indexes_, cache_);
 }
@@ -82,10 +85,12 @@ ShardPool::Shard ShardSet::open(std::uint32_t shard, const std::stop_token& stop
   const MappedFile index_file = map(*indexes_, index, stop);
   check_digest(index_file, index, index_path);
   auto opened = std::make_shared<OpenShard>();
-  opened->index = parse_shard_index(
-      text_of(index_file),
-      {.bytes = facts.bytes, .classes = static_cast<std::int32_t>(manifest_.class_names.size())},
-      index_path);
+  opened->index =
+      parse_shard_index(text_of(index_file),
+                        {.bytes = facts.bytes,
+                         .classes = static_cast<std::int32_t>(manifest_.class_names.size()),
+                         .fields = manifest_.fields},
+                        index_path);
   opened->file = map(*shards_, tar, stop);
   if (opened->index.samples.size() == facts.samples && opened->file.bytes().size() == facts.bytes) {
     return opened;

@@ -25,6 +25,7 @@ std::shared_ptr<const ShardLayout> layout_of(const ShardManifest& manifest,
 }
 
 FolderOptions with_channels(FolderOptions images, const ShardManifest& manifest) {
+  check_folder_options(images);
   if (manifest.shape) images.channels = manifest.shape->channels;
   return images;
 }
@@ -44,7 +45,10 @@ ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOpt
           shards_->remote() ? options.fetchers : 1)) {}
 
 ImageShape ShardSource::shape() const {
-  if (shards_->manifest().shape) return *shards_->manifest().shape;
+  if (auto shape = shards_->manifest().shape) {
+    shape->depth = images_.depth;
+    return *shape;
+  }
   throw images_differ(shards_->where());
 }
 
@@ -97,11 +101,34 @@ Result<std::int64_t> ShardSource::label(std::uint64_t index, SampleBuffer& buffe
   }
 }
 
+Result<std::size_t> ShardSource::read_fields(std::uint64_t index, std::span<float> out) const {
+  if (out.empty()) return out.size();
+  try {
+    std::chrono::nanoseconds waited{0};
+    const auto [shard, sample] = layout_->place_of(index);
+    pool_->get(shard, waited)->index.fields.read(sample, out);
+    return out.size();
+  } catch (const Error& error) {
+    return error.details();
+  }
+}
+
 Result<Sample> ShardSource::read_framed(std::uint64_t index, const FrameRequest& request,
                                         SampleBuffer& buffer) const {
+  if (request.again) return decode_again(index, request, buffer);
   auto found = find_checked(index, buffer.store_wait);
   if (!found) return found.error();
   return decode_labelled(index, *found, request, buffer);
+}
+
+// Its bytes were checked with the first view.
+Result<Sample> ShardSource::decode_again(std::uint64_t index, const FrameRequest& request,
+                                         SampleBuffer& buffer) const {
+  try {
+    return decode_labelled(index, find(index, buffer.store_wait), request, buffer);
+  } catch (const Error& error) {
+    return error.details();
+  }
 }
 
 Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Found& found,

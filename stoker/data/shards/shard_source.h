@@ -22,6 +22,7 @@ class ShardSource final : public Source {
   // Throws Error where the manifest states none.
   [[nodiscard]] ImageShape shape() const override;
   [[nodiscard]] int channels() const override { return images_.channels; }
+  [[nodiscard]] int depth() const override { return images_.depth; }
   [[nodiscard]] const std::vector<std::string>& class_names() const override {
     return shards_->manifest().class_names;
   }
@@ -32,6 +33,11 @@ class ShardSource final : public Source {
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
   [[nodiscard]] Result<std::int64_t> label(std::uint64_t index,
                                            SampleBuffer& buffer) const override;
+  [[nodiscard]] std::span<const FieldInfo> fields() const override {
+    return shards_->manifest().fields;
+  }
+  [[nodiscard]] Result<std::size_t> read_fields(std::uint64_t index,
+                                                std::span<float> out) const override;
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const override;
   // The label, then the image's bytes: a process that may not open files has no index.
@@ -58,6 +64,8 @@ class ShardSource final : public Source {
   [[nodiscard]] Found find(std::uint64_t index, std::chrono::nanoseconds& waited) const;
   [[nodiscard]] Result<Found> find_checked(std::uint64_t index,
                                            std::chrono::nanoseconds& waited) const;
+  [[nodiscard]] Result<Sample> decode_again(std::uint64_t index, const FrameRequest& request,
+                                            SampleBuffer& buffer) const;
   [[nodiscard]] Result<Sample> decode_labelled(std::uint64_t index, const Found& found,
                                                const FrameRequest& request,
                                                SampleBuffer& buffer) const;

@@ -21,9 +21,11 @@
 #include "stoker/core/permutation.h"
 #include "stoker/data/detail/each_in_parallel.h"
 #include "stoker/data/detail/image_encode.h"
+#include "stoker/data/detail/json_labels.h"
 #include "stoker/data/shards/shard_index.h"
 #include "stoker/data/shards/shard_manifest.h"
 #include "stoker/data/shards/tar.h"
+#include "stoker/data/sources/file_sizes.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/mapped_file.h"
 
@@ -34,6 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxIndex = std::uint64_t{4} << 30;
 constexpr std::uint64_t kTarOverhead = 1536;  // of 512 bytes: two headers, a block for the class
+constexpr std::uint64_t kJsonOverhead = kTarOverhead + 1024;  // and a header and a block for .json
 
 // Which samples go into which shard: runs of places of one shuffled order.
 struct Plan {
@@ -43,11 +46,11 @@ struct Plan {
 };
 
 // How large each sample's file is, or would be, without reading it.
-std::uint64_t estimated_bytes(const Source& source, std::uint64_t index) {
+std::vector<std::uint64_t> estimated_bytes(const Source& source) {
   if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
-    return folder->listing().images[index].bytes;
+    return file_sizes(folder->listing());
   }
-  return source.shape().bytes();
+  return std::vector<std::uint64_t>(source.size(), source.shape().bytes());
 }
 
 std::optional<ImageShape> common_shape(const Source& source) {
@@ -62,11 +65,19 @@ Plan make_plan(const Source& source, const ShardWriteOptions& options) {
                               options.quality));
   for (const std::string& name : source.class_names()) digest.add_text(name);
   SampleBuffer buffer;
+  const std::vector<std::uint64_t> sizes = estimated_bytes(source);
+  for (const FieldInfo& field : source.fields()) {
+    digest.add_text(field.name);
+    for (const std::string& name : field.values) digest.add_text(name);
+  }
+  std::vector<float> numbers(number_count(source.fields()));
   std::uint64_t bytes = 0;
   for (std::uint64_t place = 0; place < source.size(); ++place) {
     const std::uint64_t index = plan.order[place];
-    const std::uint64_t size = estimated_bytes(source, index) + kTarOverhead;
+    const std::uint64_t size = sizes[index] + (numbers.empty() ? kTarOverhead : kJsonOverhead);
     digest.add_text(fmt::format("{}\t{}\t{}", index, size, source.label(index, buffer).value()));
+    static_cast<void>(source.read_fields(index, numbers).value());
+    digest.add(std::as_bytes(std::span(numbers)));
     if (bytes > 0 && bytes + size > options.shard_bytes) {
       plan.begins.push_back(place);
       bytes = 0;
@@ -98,14 +109,19 @@ std::string stored_digest(const Store& store, const std::string& name) {
 class Writer {
  public:
   Writer(const Source& source, const Store& out, const ShardWriteOptions& options)
-      : source_(source), out_(out), options_(options), plan_(make_plan(source, options)) {}
+      : source_(source),
+        out_(out),
+        options_(options),
+        fields_(source.fields().begin(), source.fields().end()),
+        plan_(make_plan(source, options)) {}
 
   ShardWriteReport run() {
     make_folders();
     const std::size_t shards = plan_.begins.size() - 1;
     ShardManifest manifest{.class_names = source_.class_names(),
                            .shape = common_shape(source_),
-                           .shards = std::vector<ShardFacts>(shards)};
+                           .shards = std::vector<ShardFacts>(shards),
+                           .fields = fields_};
     std::atomic<std::uint64_t> kept{0};
     const int threads = options_.threads > 0 ? options_.threads : default_workers(cpu_budget());
     detail::each_in_parallel(shards, threads, [&](std::size_t shard) {
@@ -189,10 +205,12 @@ class Writer {
     const auto there = out_.look(name);
     if (!there || !out_.look(index_name(name))) return std::nullopt;
     const std::string path = object_path(out_, index_name(name));
-    const ShardIndex index = parse_shard_index(
-        read_text(out_, index_name(name), kMaxIndex),
-        {.bytes = there->bytes, .classes = static_cast<std::int32_t>(source_.class_names().size())},
-        path);
+    const ShardIndex index =
+        parse_shard_index(read_text(out_, index_name(name), kMaxIndex),
+                          {.bytes = there->bytes,
+                           .classes = static_cast<std::int32_t>(source_.class_names().size()),
+                           .fields = fields_},
+                          path);
     if (index.plan.substr(0, index.plan.find(' ')) != plan_.digest) {
       throw Error({.what = "there are shards of other data, another seed or other options already",
                    .path = path,
@@ -207,7 +225,7 @@ class Writer {
 
   ShardFacts write_shard(std::size_t shard) const {
     const std::string name = shard_name(shard);
-    ShardIndex index{.shard = name, .samples = {}};
+    ShardIndex index{.shard = name, .samples = {}, .fields = FieldRows(fields_)};
     std::uint64_t bytes = 0;
     Digest content;
     const std::string digest = write_tar(shard, index, content, bytes);
@@ -265,6 +283,7 @@ class Writer {
                                .name = fmt::format("{}.{}", key, image.extension)});
       add(index.samples.back().name, image.bytes);
       if (label >= 0) add(key + ".cls", bytes_of(std::to_string(label)));
+      if (!fields_.empty()) add(key + ".json", bytes_of(add_fields(sample, index.fields)));
       tell_progress(1);
     }
     write(bytes_of(tar_end()));
@@ -272,16 +291,47 @@ class Writer {
     return digest.hex();
   }
 
+  // Adds them to the index; the text of the sample's .json.
+  [[nodiscard]] std::string add_fields(std::uint64_t sample, FieldRows& rows) const {
+    std::vector<float> numbers(number_count(fields_));
+    static_cast<void>(source_.read_fields(sample, numbers).value());
+    std::string json = detail::json_of(fields_, numbers);
+    std::vector<std::uint32_t> classes;
+    const bool is_set = fields_.front().name == kClassesField;
+    const std::size_t count = is_set ? fields_.front().values.size() : 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (numbers[i] != 0) classes.push_back(i);
+    }
+    rows.add(classes, std::span(numbers).subspan(count));
+    return json;
+  }
+
+  // Whether the .json that was read back says what the index does.
+  [[nodiscard]] bool same_fields(const detail::JsonLabels& found, const FieldRows& rows,
+                                 std::size_t row) const {
+    if (fields_.empty()) return true;
+    std::vector<std::string> names;
+    for (const std::uint32_t place : rows.classes(row)) {
+      names.push_back(fields_.front().values[place]);
+    }
+    return found.names == names && std::ranges::equal(found.numbers, rows.numbers(row));
+  }
+
   // What a reader will find, from the disk, not from memory.
   void verify(const ShardIndex& index, const std::string& digest) const {
     const fs::path path = file_for(index.shard);
     const MappedFile file(path);
-    const auto found = scan_shard(file.bytes(), path.string());
+    const TableColumns keys = detail::json_keys(fields_);
+    const auto found = scan_shard(file.bytes(), path.string(), keys);
+    // Beside several labels or numbers, a class is not looked for.
+    const bool has_class = keys.labels.empty() && keys.targets.empty();
     bool same = digest_of(file.bytes()) == digest && found.size() == index.samples.size();
     for (std::size_t i = 0; same && i < found.size(); ++i) {
       IndexedSample sample = found[i].sample;
-      sample.label = found[i].class_text.empty() ? -1 : std::atoi(found[i].class_text.c_str());
-      same = sample == index.samples[i];
+      sample.label = !has_class                    ? index.samples[i].label
+                     : found[i].class_text.empty() ? -1
+                                                   : std::atoi(found[i].class_text.c_str());
+      same = sample == index.samples[i] && same_fields(found[i].labels, index.fields, i);
     }
     if (!same) fail_verify(index.shard);
   }
@@ -295,6 +345,7 @@ class Writer {
   const Source& source_;
   const Store& out_;
   const ShardWriteOptions& options_;
+  std::vector<FieldInfo> fields_;
   Plan plan_;
   fs::path scratch_;
 };

@@ -13,9 +13,21 @@ namespace {
 // No epoch of a run: the order of copies has nothing to do with the order of samples in an epoch.
 constexpr std::uint32_t kFirstOrder = std::numeric_limits<std::uint32_t>::max() / 2;
 
+[[noreturn]] void fail_no_classes(const Source& source) {
+  const bool several = find_field(source.fields(), kClassesField) != nullptr;
+  const bool numbers = find_field(source.fields(), kTargetField) != nullptr;
+  throw Error({.what = "classes can be balanced where every image has one class",
+               .expected = "data with one class for each image",
+               .found = several   ? "images with several classes"
+                        : numbers ? "images with numbers to predict"
+                                  : "images without classes",
+               .hint = "Remove `sampler` balanced and `class_weights` balanced."});
+}
+
 }  // namespace
 
 std::vector<std::vector<std::uint64_t>> samples_by_class(const Source& source) {
+  if (source.class_names().empty()) fail_no_classes(source);
   std::vector<std::vector<std::uint64_t>> by_class(source.class_names().size());
   SampleBuffer buffer;
   for (std::uint64_t i = 0; i < source.size(); ++i) {

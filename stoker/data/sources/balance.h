@@ -12,7 +12,7 @@
 namespace stoker {
 
 // The samples of each class, in order. Reads every label: 8 bytes a sample, no pixels where the
-// source knows labels without them. Throws Error where a sample has no class.
+// source knows labels without them. Throws Error where a sample has no class, or several.
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> samples_by_class(const Source& source);
 
 // samples / (classes * samples of the class): their mean over the samples is 1. A class without

@@ -45,7 +45,7 @@ std::string warn_of_dark_images(const Source& source, const DecodeLimits& limits
   const Source* at = &source;
   while (const auto* view = dynamic_cast<const SourceView*>(at)) at = &view->source();
   const auto* folder = dynamic_cast<const FolderSource*>(at);
-  if (folder == nullptr || folder->size() == 0) return "";
+  if (folder == nullptr || folder->size() == 0 || folder->depth() != 8) return "";
   const std::uint64_t looked_at = std::min<std::uint64_t>(16, folder->size());
   std::uint64_t dark = 0;
   int brightest = 0;
@@ -60,8 +60,9 @@ std::string warn_of_dark_images(const Source& source, const DecodeLimits& limits
   if (2 * dark < looked_at) return "";
   return fmt::format(
       "{} of {} images examined are nearly black, such as {}: they have 16 bits a value and use "
-      "few of them. Only the high byte is read: the brightest value is {} of 255. Multiply their "
-      "values, by 16 if they have 12 bits: magick in.png -evaluate multiply 16 out.png. "
+      "few of them. Only the high byte is read: the brightest value is {} of 255. Use `depth` 16 "
+      "with a `window`, or multiply their values, by 16 if they have 12 bits: magick in.png "
+      "-evaluate multiply 16 out.png. "
       "`stoker doctor` lists all of them.",
       dark, looked_at, example, brightest);
 }

@@ -16,6 +16,7 @@
 
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/data/sources/file_sizes.h"
 
 namespace stoker {
 namespace {
@@ -67,12 +68,15 @@ Sets find_exact_duplicates(const ImageListing& listing) {
   const auto digest = [&](std::size_t place, std::uint64_t begin, std::uint64_t length) {
     return digest_of_part(listing.root / listing.images[place].path, begin, length);
   };
-  std::vector<std::size_t> all(listing.images.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  Sets sets = refine<std::uint64_t>({all}, [&](std::size_t i) { return listing.images[i].bytes; });
+  const std::vector<std::uint64_t> sizes = file_sizes(listing);
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    // A file that a table names and that is not there equals no other: who reads it says so.
+    if (sizes[i] > 0 || listing.table.empty()) all.push_back(i);
+  }
+  Sets sets = refine<std::uint64_t>({all}, [&](std::size_t i) { return sizes[i]; });
   // From the middle: photographs of one camera have the same first kilobytes.
-  sets = refine<std::string>(
-      sets, [&](std::size_t i) { return digest(i, listing.images[i].bytes / 2, kBlock); });
+  sets = refine<std::string>(sets, [&](std::size_t i) { return digest(i, sizes[i] / 2, kBlock); });
   sets = refine<std::string>(
       sets, [&](std::size_t i) { return digest(i, 0, std::numeric_limits<std::uint64_t>::max()); });
   std::ranges::sort(sets);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "stoker/image/other_formats.h"
+
 namespace stoker::detail {
 namespace {
 
@@ -39,29 +41,6 @@ struct Signature {
   std::size_t at;
   std::string_view bytes, name;
 };
-constexpr Signature kImages[] = {
-    {0, "GIF87a"sv, "a GIF image"},
-    {0, "GIF89a"sv, "a GIF image"},
-    {0, "II*\0"sv, "a TIFF image"},
-    {0, "MM\0*"sv, "a TIFF image"},
-    {0, "II+\0"sv, "a TIFF image"},
-    {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftypheic"sv, "a HEIC image"},
-    {4, "ftypheix"sv, "a HEIC image"},
-    {4, "ftypmif1"sv, "a HEIC image"},
-    {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
-    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
-    {0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
-    {0, "8BPS\0\x01"sv, "a Photoshop file"},
-    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR image"},
-};
-
-// Two letters begin many a text; the header's reserved bytes are zero, its length below 256.
-bool is_bmp(std::string_view text) {
-  return text.size() >= 18 && text.starts_with("BM") && text.substr(6, 4) == "\0\0\0\0"sv &&
-         text.substr(15, 3) == "\0\0\0"sv;
-}
-
 // What people save in place of an image, and formats whose first bytes alone say little.
 constexpr Signature kOthers[] = {
     {0, "BM"sv, "a BMP image"},
@@ -81,8 +60,27 @@ std::string_view named_by(std::span<const Signature> signatures, std::string_vie
 }
 
 // An image of a format that is not read here.
-std::string_view other_image(std::string_view text) {
-  return is_bmp(text) ? "a BMP image" : named_by(kImages, text);
+std::string_view other_image(std::span<const std::byte> bytes) {
+  const OtherFormat* format = sniff_other_format(bytes);
+  return format == nullptr ? "" : format->name;
+}
+
+std::string_view readable_image(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::kJpeg:
+      return "a JPEG image";
+    case ImageFormat::kPng:
+      return "a PNG image";
+    case ImageFormat::kWebp:
+      return "a WebP image";
+    case ImageFormat::kTiff:
+      return "a TIFF image";
+    case ImageFormat::kBmp:
+      return "a BMP image";
+    case ImageFormat::kPnm:
+      return "a PNM image";
+  }
+  return "";
 }
 
 bool starts_with_word(std::string_view text, std::string_view word) {
@@ -113,22 +111,17 @@ bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format) {
       return text.find("IEND"sv) == std::string_view::npos;
     case ImageFormat::kWebp:
       return text.size() < 8 || little_endian(text.substr(4)) + 8 > text.size();
+    case ImageFormat::kTiff:
+    case ImageFormat::kBmp:
+    case ImageFormat::kPnm:
+      break;  // only their decoders know
   }
   return false;
 }
 
 std::string_view image_signature(std::span<const std::byte> bytes) {
-  if (const auto format = sniff_format(bytes)) {
-    switch (*format) {
-      case ImageFormat::kJpeg:
-        return "a JPEG image";
-      case ImageFormat::kPng:
-        return "a PNG image";
-      case ImageFormat::kWebp:
-        return "a WebP image";
-    }
-  }
-  return other_image(text_of(bytes));
+  if (const auto format = sniff_format(bytes)) return readable_image(*format);
+  return other_image(bytes);
 }
 
 std::string describe_content(std::span<const std::byte> bytes) {
@@ -137,7 +130,7 @@ std::string describe_content(std::span<const std::byte> bytes) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return c == '\0'; })) {
     return "zero bytes only";
   }
-  for (const std::string_view name : {other_image(text), named_by(kOthers, text)}) {
+  for (const std::string_view name : {other_image(bytes), named_by(kOthers, text)}) {
     if (!name.empty()) return std::string(name);
   }
   if (is_html(text.substr(0, 1024))) return "an HTML page, such as a failed download leaves";

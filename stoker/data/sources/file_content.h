@@ -11,10 +11,10 @@
 namespace stoker::detail {
 
 // Whether the end of the file is missing: no end marker of a JPEG, no last chunk of a PNG, fewer
-// bytes than a WebP file names.
+// bytes than a WebP file names. False for other formats, whose decoders say so.
 [[nodiscard]] bool is_cut_short(std::span<const std::byte> bytes, ImageFormat format);
 
-// "a TIFF image" …, by the first 32 bytes; "" where they are of no image. Also of JPEG, PNG, WebP.
+// "a TIFF image", "a GIF image" …, by the first 32 bytes; "" where they are of no image.
 [[nodiscard]] std::string_view image_signature(std::span<const std::byte> bytes);
 
 // "a GIF image", "an HTML page", "zero bytes only", …; empty where nothing is recognised.

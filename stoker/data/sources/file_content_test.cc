@@ -42,7 +42,7 @@ TEST(DescribeContent, NamesWhatPeopleSaveInPlaceOfAnImage) {
   EXPECT_EQ(described(std::string(100, '\0')), "zero bytes only");
   EXPECT_EQ(described("GIF89a..."), "a GIF image");
   EXPECT_EQ(described("BM6"), "a BMP image");
-  EXPECT_EQ(described(std::string("II*\0\x08", 5)), "a TIFF image");
+  EXPECT_EQ(described("P7\nWIDTH 3"), "a PAM image (P7)");
   EXPECT_EQ(described(std::string("\0\0\0\x1C"
                                   "ftypavif",
                                   12)),

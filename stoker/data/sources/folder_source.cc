@@ -69,8 +69,17 @@ MakeRoom room_in(std::vector<std::byte>& bytes) {
 
 }  // namespace
 
+void check_folder_options(const FolderOptions& options) {
+  if (!options.window || options.depth == 16) return;
+  throw OptionError({.what = "a window is for values of 16 bits",
+                     .expected = "`depth` 16 with `window`",
+                     .found = fmt::format("`depth` {}", options.depth)});
+}
+
 FolderSource::FolderSource(ImageListing listing, const FolderOptions& options)
-    : listing_(std::move(listing)), options_(options) {}
+    : listing_(std::move(listing)), options_(options) {
+  check_folder_options(options);
+}
 
 Error images_differ(const std::string& where) {
   return Error({.what = "the images may differ in size",
@@ -87,7 +96,23 @@ std::string FolderSource::sample_name(std::uint64_t index) const {
 
 Result<std::span<const std::byte>> FolderSource::read_bytes(std::uint64_t index,
                                                             const MakeRoom& room) const {
-  return read_file(sample_name(index), room);
+  auto bytes = read_file(sample_name(index), room);
+  if (bytes) return bytes;
+  return with_line(bytes.error(), index);
+}
+
+Result<std::size_t> FolderSource::read_fields(std::uint64_t index, std::span<float> out) const {
+  listing_.fields.read(index, out);
+  return out.size();
+}
+
+// Who reads of a file that cannot be used wants to know where it is named.
+ErrorDetails FolderSource::with_line(ErrorDetails error, std::uint64_t index) const {
+  const std::uint32_t line = listing_.images[index].line;
+  if (line == 0) return error;
+  error.hint += fmt::format("{}Line {} of {} names it.", error.hint.empty() ? "" : " ", line,
+                            listing_.table.string());
+  return error;
 }
 
 Result<Sample> FolderSource::read(std::uint64_t index, SampleBuffer& buffer) const {
@@ -96,6 +121,7 @@ Result<Sample> FolderSource::read(std::uint64_t index, SampleBuffer& buffer) con
 
 Result<Sample> FolderSource::read_framed(std::uint64_t index, const FrameRequest& request,
                                          SampleBuffer& buffer) const {
+  if (request.again) return decode(index, buffer.file, request, buffer);
   auto bytes = read_bytes(index, room_in(buffer.file));
   if (!bytes) return bytes.error();
   return decode(index, *bytes, request, buffer);
@@ -107,7 +133,7 @@ Result<Sample> FolderSource::decode(std::uint64_t index, std::span<const std::by
   if (image) return Sample{.image = *image, .label = listing_.images[index].label};
   ErrorDetails error = image.error();
   error.path = sample_name(index);
-  return error;
+  return with_line(std::move(error), index);
 }
 
 }  // namespace stoker

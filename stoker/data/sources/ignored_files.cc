@@ -10,8 +10,25 @@
 #include "stoker/data/detail/unknown_file.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source_view.h"
+#include "stoker/image/other_formats.h"
 
 namespace stoker {
+namespace {
+
+// A tool for the most frequent format, where it is known: "(magick in.gif out.png) ".
+std::string conversion_of(const IgnoredFiles& ignored) {
+  for (const auto& [reason, count] : ignored.kinds) {
+    std::string_view extension = reason;
+    if (!extension.starts_with(detail::kUnsupported)) continue;
+    extension.remove_prefix(detail::kUnsupported.size());
+    extension.remove_suffix(1);
+    const OtherFormat* format = other_format_of(extension);
+    return format == nullptr ? "" : fmt::format("({}) ", format->command);
+  }
+  return "";
+}
+
+}  // namespace
 
 bool is_image_reason(std::string_view reason) {
   return reason.starts_with(detail::kUnsupported) || reason.starts_with(detail::kMisnamed);
@@ -60,14 +77,14 @@ std::string to_text(const IgnoredFiles& ignored) {
 
 void refuse_ignored_images(const IgnoredFiles& ignored, const std::string& option) {
   if (ignored.images == 0) return;
-  throw Error(
-      {.what =
-           fmt::format("{} of the data look like images and cannot be used",
-                       ignored.images == 1 ? "1 file" : fmt::format("{} files", ignored.images)),
-       .path = ignored.examples.front(),
-       .expected = "JPEG, PNG or WebP with such an extension",
-       .found = to_text(ignored),
-       .hint = fmt::format("Convert or rename them, or pass `{}` to train without them.", option)});
+  throw Error({.what = fmt::format(
+                   "{} of the data look like images and cannot be used",
+                   ignored.images == 1 ? "1 file" : fmt::format("{} files", ignored.images)),
+               .path = ignored.examples.front(),
+               .expected = fmt::format("{} with such an extension", kReadableFormats),
+               .found = to_text(ignored),
+               .hint = fmt::format("Convert {}or rename them, or pass `{}` to train without them.",
+                                   conversion_of(ignored), option)});
 }
 
 }  // namespace stoker

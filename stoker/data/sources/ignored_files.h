@@ -30,7 +30,7 @@ struct IgnoredFiles {
 // Of the listing behind a source; nothing where it has none.
 [[nodiscard]] IgnoredFiles ignored_files_of(const Source& source);
 
-// "8 files: 5 unsupported image (.tif), 2 hidden, 1 junk (Thumbs.db)"; "" where there are none.
+// "8 files: 5 unsupported image (.gif), 2 hidden, 1 junk (Thumbs.db)"; "" where there are none.
 [[nodiscard]] std::string to_text(const IgnoredFiles& ignored);
 
 // Throws Error where there are images among them. `option` is what accepts them: "skip_unknown".

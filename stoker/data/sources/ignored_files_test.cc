@@ -31,29 +31,29 @@ IgnoredFiles ignored_in(const TempFolder& folder) {
 
 TEST(IgnoredFilesTest, AreCountedByKindImagesFirst) {
   TempFolder folder;
-  write_files(folder, {"a/1.png", "a/2.TIF", "a/3.tif", "a/4.heic", "a/Thumbs.db", "a/notes.txt",
+  write_files(folder, {"a/1.png", "a/2.GIF", "a/3.gif", "a/4.heic", "a/Thumbs.db", "a/notes.txt",
                        "a/more.txt", "b/1.png", "b/.hidden.png", "b/LICENSE"});
   const IgnoredFiles ignored = ignored_in(folder);
   EXPECT_EQ(ignored.paths, 8U);
   EXPECT_EQ(ignored.images, 3U);
   EXPECT_THAT(ignored.kinds,
-              ElementsAre(Pair("unsupported image (.tif)", 2), Pair("unsupported image (.heic)", 1),
+              ElementsAre(Pair("unsupported image (.gif)", 2), Pair("unsupported image (.heic)", 1),
                           Pair("not an image (.txt)", 2), Pair("hidden", 1),
                           Pair("junk (Thumbs.db)", 1), Pair("not an image (no extension)", 1)));
   EXPECT_EQ(to_text(ignored),
-            "8 files: 2 unsupported image (.tif), 1 unsupported image (.heic), 2 not an image "
+            "8 files: 2 unsupported image (.gif), 1 unsupported image (.heic), 2 not an image "
             "(.txt), 1 hidden, 1 junk (Thumbs.db), 1 not an image (no extension)");
 }
 
 TEST(IgnoredFilesTest, ThatAreImagesAreRefusedWithTheOptionThatAcceptsThem) {
   TempFolder folder;
-  write_files(folder, {"a/1.png", "a/2.bmp"});
+  write_files(folder, {"a/1.png", "a/2.gif"});
   const std::string message =
       message_of([&] { refuse_ignored_images(ignored_in(folder), "skip_unknown"); });
   EXPECT_THAT(message, HasSubstr("1 file of the data look"));
-  EXPECT_THAT(message, HasSubstr("a/2.bmp"));
+  EXPECT_THAT(message, HasSubstr("a/2.gif"));
   EXPECT_THAT(message, HasSubstr("`skip_unknown`"));
-  fs::remove(folder.path() / "a/2.bmp");
+  fs::remove(folder.path() / "a/2.gif");
   write_files(folder, {"a/notes.md"});
   EXPECT_NO_THROW(refuse_ignored_images(ignored_in(folder), "skip_unknown"));
 }

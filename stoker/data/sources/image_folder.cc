@@ -57,8 +57,24 @@ DatasetFolders named_parts(const fs::path& root) {
 
 }  // namespace
 
+ImageListing without_images(const ImageListing& whole) {
+  const std::span<const FieldInfo> fields = whole.fields.fields();
+  return {.root = whole.root,
+          .class_names = whole.class_names,
+          .images = {},
+          .ignored = {},
+          .table = whole.table,
+          .fields = FieldRows({fields.begin(), fields.end()})};
+}
+
+void add_image(ImageListing& part, const ImageListing& whole, std::size_t place) {
+  part.images.push_back(whole.images.at(place));
+  part.fields.add_row(whole.fields, place);
+}
+
 bool has_image_extension(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kExtensions = {".jpg", ".jpeg", ".png", ".webp"};
+  constexpr auto kExtensions = std::to_array<std::string_view>(
+      {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp", ".pbm", ".pgm", ".ppm", ".pnm"});
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || name.size() - dot > 5) return false;
   return std::ranges::find(kExtensions, detail::lower_case(name.substr(dot))) != kExtensions.end();

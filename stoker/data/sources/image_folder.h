@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/data/sources/field_rows.h"
 #include "stoker/export.h"
 
 namespace stoker {
@@ -25,26 +26,34 @@ inline constexpr std::int32_t kNoClass = -1;
 struct ListedImage {
   std::string path;               ///< relative to the root, with '/'
   std::int32_t label = kNoClass;  ///< place in class_names
-  std::uint64_t bytes = 0;        ///< size of the file
+  std::uint32_t line = 0;         ///< of the table that names it; 0: none does
+  std::uint64_t bytes = 0;        ///< size of the file; 0 where a table names it: see file_sizes.h
   std::int64_t modified_ns = 0;   ///< for the cache: a changed file is seen
 };
 
 /// Omitted from the listing, with the reason: "hidden", "junk (Thumbs.db)", "not an image (.txt)",
-/// "unsupported image (.tif)", "empty folder", … See ignored_files.h.
+/// "unsupported image (.gif)", "empty folder", … See ignored_files.h.
 struct IgnoredPath {
   std::string path;
   std::string reason;
 };
 
-/// The images of a folder, with their classes.
+/// The images of a folder, a list or a table, with their classes.
 struct ImageListing {
   std::filesystem::path root;
   std::vector<std::string> class_names;  ///< empty: a folder without classes, for prediction
   std::vector<ListedImage> images;       ///< by class, then by folder, then by name
   std::vector<IgnoredPath> ignored;      ///< sorted by path
+  std::filesystem::path table = {};      ///< that names the images; empty: none does
+  FieldRows fields = {};                 ///< further numbers of each image, of a table
 };
 
-/// .jpg, .jpeg, .png or .webp, in letters of any case.
+/// Root, classes and fields of a listing, for a part of its images.
+[[nodiscard]] STOKER_API ImageListing without_images(const ImageListing& whole);
+/// Adds an image of the whole to such a part, with its numbers.
+STOKER_API void add_image(ImageListing& part, const ImageListing& whole, std::size_t place);
+
+/// .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp, .pbm, .pgm, .ppm or .pnm, in letters of any case.
 [[nodiscard]] STOKER_API bool has_image_extension(std::string_view name);
 
 /// A class folder without images is an Error, because leaving it out would renumber the classes

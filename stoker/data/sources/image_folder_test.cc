@@ -53,10 +53,12 @@ TEST(ImageFolder, SizesAndTimesAreTheFiles) {
 }
 
 TEST(ImageFolder, ExtensionsInAnyCaseAndNoOthers) {
-  for (const char* name : {"a.jpg", "a.JPG", "a.Jpeg", "a.png", "a.webp", "x.tar.jpg", ".jpg"}) {
+  for (const char* name : {"a.jpg", "a.JPG", "a.Jpeg", "a.png", "a.webp", "x.tar.jpg", ".jpg",
+                           "a.tif", "a.TIFF", "a.bmp", "a.pbm", "a.pgm", "a.ppm", "a.pnm"}) {
     EXPECT_TRUE(has_image_extension(name)) << name;
   }
-  for (const char* name : {"a.gif", "a.bmp", "jpg", "a.jpg.txt", "a.jpgx", "a.", "", "a.jp"}) {
+  for (const char* name :
+       {"a.gif", "a.pam", "a.heic", "jpg", "a.jpg.txt", "a.jpgx", "a.", "", "a.jp"}) {
     EXPECT_FALSE(has_image_extension(name)) << name;
   }
 }

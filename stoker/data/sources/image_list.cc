@@ -14,6 +14,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
+#include "stoker/data/detail/relative_prefix.h"
 #include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
@@ -111,7 +112,8 @@ void ListReader::check_is_no_table(std::string_view line) {
       !fs::exists(list_.parent_path() / fs::path(line), ignored)) {
     fail(here_, "a path, a tab and a class, such as img.jpg<tab>dog",
          fmt::format("commas and no tab: \"{}\"", line.substr(0, 100)),
-         "Write a tab between path and class, and remove a line of titles.");
+         "Write a tab between path and class, and remove a line of titles; or name the file .csv: "
+         "then it is a table.");
   }
   if (here_.has_class && class_names_.empty() &&
       here_.class_name.find(',') != std::string_view::npos) {
@@ -240,18 +242,6 @@ void check_writable(std::string_view name, const char* kind) {
                .hint = "Rename it."});
 }
 
-// What a path of the listing begins with when seen from the list's folder: "" or "…/". Links are
-// resolved, because ".." after a link leads to where the link's target lies.
-std::string prefix_of(const fs::path& list, const fs::path& root) {
-  std::error_code error;
-  const fs::path folder =
-      fs::weakly_canonical(list.has_parent_path() ? list.parent_path() : fs::path("."), error);
-  const fs::path data = fs::canonical(root, error);
-  if (error) return fs::absolute(root).string() + "/";
-  const std::string way = data.lexically_relative(folder).string();
-  return way == "." ? "" : way + "/";
-}
-
 }  // namespace
 
 ImageListing read_image_list(const fs::path& list) {
@@ -270,7 +260,7 @@ void write_image_list(const fs::path& list, const ImageListing& listing) {
     }
     text += '\n';
   }
-  const std::string prefix = prefix_of(list, listing.root);
+  const std::string prefix = detail::relative_prefix(list, listing.root);
   for (const ListedImage& image : listing.images) {
     check_writable(image.path, "path");
     const std::string path = image.path.starts_with('/') ? image.path : prefix + image.path;

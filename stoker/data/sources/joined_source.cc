@@ -22,6 +22,15 @@ std::string class_at(const std::vector<std::string>& names, std::size_t place) {
   return fmt::format("\"{}\" as class {} of {}", names[place], place, names.size());
 }
 
+std::string field_names(const Source& source) {
+  std::string text;
+  for (const FieldInfo& field : source.fields()) {
+    text +=
+        fmt::format("{}{} ({} numbers)", text.empty() ? "" : ", ", field.name, field.values.size());
+  }
+  return text.empty() ? "none" : text;
+}
+
 void check_fits(const JoinedSource::Part& first, const JoinedSource::Part& other) {
   const auto& expected = first.source->class_names();
   const auto& found = other.source->class_names();
@@ -33,10 +42,18 @@ void check_fits(const JoinedSource::Part& first, const JoinedSource::Part& other
                  .expected = fmt::format("the same classes: {}", class_at(expected, place)),
                  .found = class_at(found, place)});
   }
-  if (first.source->channels() == other.source->channels()) return;
-  throw Error({.what = what,
-               .expected = fmt::format("{} channels", first.source->channels()),
-               .found = fmt::format("{}", other.source->channels())});
+  if (!std::ranges::equal(first.source->fields(), other.source->fields())) {
+    throw Error({.what = what,
+                 .expected = fmt::format("the same fields: {}", field_names(*first.source)),
+                 .found = field_names(*other.source)});
+  }
+  const bool depth = first.source->depth() == other.source->depth();
+  if (depth && first.source->channels() == other.source->channels()) return;
+  const auto text = [depth](const Source& source) {
+    return depth ? fmt::format("{} channels", source.channels())
+                 : fmt::format("values of {} bits", source.depth());
+  };
+  throw Error({.what = what, .expected = text(*first.source), .found = text(*other.source)});
 }
 
 }  // namespace
@@ -88,6 +105,11 @@ Result<Sample> JoinedSource::read(std::uint64_t index, SampleBuffer& buffer) con
 Result<std::int64_t> JoinedSource::label(std::uint64_t index, SampleBuffer& buffer) const {
   const Place place = place_of(index);
   return place.source.label(place.index, buffer);
+}
+
+Result<std::size_t> JoinedSource::read_fields(std::uint64_t index, std::span<float> out) const {
+  const Place place = place_of(index);
+  return place.source.read_fields(place.index, out);
 }
 
 Result<Sample> JoinedSource::read_framed(std::uint64_t index, const FrameRequest& request,

@@ -18,13 +18,14 @@ class JoinedSource final : public Source {
     std::string name;  // for messages
     std::shared_ptr<const Source> source;
   };
-  // Throws Error where there is none, or their classes or channels differ.
+  // Throws Error where there is none, or their classes, fields or channels differ.
   explicit JoinedSource(std::vector<Part> parts);
 
   [[nodiscard]] std::uint64_t size() const override { return ends_.back(); }
   // Throws Error, naming both, where the parts' shapes differ.
   [[nodiscard]] ImageShape shape() const override;
   [[nodiscard]] int channels() const override { return parts_.front().source->channels(); }
+  [[nodiscard]] int depth() const override { return parts_.front().source->depth(); }
   [[nodiscard]] const std::vector<std::string>& class_names() const override {
     return parts_.front().source->class_names();
   }
@@ -33,6 +34,11 @@ class JoinedSource final : public Source {
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override;
   [[nodiscard]] Result<std::int64_t> label(std::uint64_t index,
                                            SampleBuffer& buffer) const override;
+  [[nodiscard]] std::span<const FieldInfo> fields() const override {
+    return parts_.front().source->fields();
+  }
+  [[nodiscard]] Result<std::size_t> read_fields(std::uint64_t index,
+                                                std::span<float> out) const override;
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const override;
   [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,

@@ -1,11 +1,18 @@
 #include "stoker/data/sources/source.h"
 
+#include "stoker/core/invariant.h"
+
 namespace stoker {
 
 Result<std::int64_t> Source::label(std::uint64_t index, SampleBuffer& buffer) const {
   auto sample = read(index, buffer);
   if (!sample) return sample.error();
   return sample->label;
+}
+
+Result<std::size_t> Source::read_fields(std::uint64_t, std::span<float> out) const {
+  STOKER_INVARIANT(out.empty(), "a source with fields must write them");
+  return out.size();
 }
 
 Result<Sample> Source::read_framed(std::uint64_t index, const FrameRequest& request,
@@ -16,7 +23,8 @@ Result<Sample> Source::read_framed(std::uint64_t index, const FrameRequest& requ
   Rng rng = Policy::framing_rng(request.key);
   const Frame frame = request.framing->draw(rng, image.shape.width, image.shape.height);
   const Region& r = frame.region;
-  buffer.framed.reshape({frame.cut.height, frame.cut.width, image.shape.channels});
+  buffer.framed.reshape(
+      {frame.cut.height, frame.cut.width, image.shape.channels, image.shape.depth});
   apply_frame(buffer.framed.view(), image,
               {1.0 * r.left, 1.0 * r.top, 1.0 * (r.left + r.width), 1.0 * (r.top + r.height)},
               frame, request.options, buffer.framing);
@@ -34,8 +42,12 @@ Result<Sample> Source::decode(std::uint64_t index, std::span<const std::byte>,
 
 ImageShape sample_shape(const Source& source, const Policy& policy) {
   const FramingOperation* framing = policy.framing();
-  if (framing == nullptr) return source.shape();
-  return {framing->output_height(), framing->output_width(), source.channels()};
+  const ImageShape shape = framing == nullptr
+                               ? source.shape()
+                               : ImageShape{framing->output_height(), framing->output_width(),
+                                            source.channels(), source.depth()};
+  policy.check(shape);
+  return shape;
 }
 
 }  // namespace stoker

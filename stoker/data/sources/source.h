@@ -16,6 +16,7 @@
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/result.h"
+#include "stoker/data/sources/fields.h"
 #include "stoker/export.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/image.h"
@@ -30,6 +31,13 @@ struct Sample {
   std::int64_t label = 0;
 };
 
+/// An image as it was decoded for several views, and what of it was decoded.
+struct DecodedForViews {
+  ImageHeader header;
+  DecodedImage image;
+  Region region;  ///< of the upright image
+};
+
 /// Working memory of one reader, for sources that have to decode; kept from sample to sample.
 struct SampleBuffer {
   Image decoded;
@@ -37,6 +45,7 @@ struct SampleBuffer {
   FramingScratch framing;
   std::vector<std::byte> file;
   std::unique_ptr<ImageDecoder> decoder;  ///< made by the first that needs one
+  DecodedForViews views;                  ///< of the sample read last
   /// Added to by a source that had to wait for a store that is not this machine's memory or disk;
   /// taken by whoever measures.
   std::chrono::nanoseconds store_wait{0};
@@ -47,6 +56,10 @@ struct FrameRequest {
   const FramingOperation* framing = nullptr;  ///< null: it stays as it is
   SampleKey key;                              ///< by which the framing draws
   FramingOptions options = {};
+  /// By which the views after this one will draw. A source may decode at once what all need.
+  std::span<const SampleKey> later = {};
+  /// This is one of those: the buffer still holds the sample.
+  bool again = false;
 };
 
 /// Gives memory for that many bytes, valid until it is called again; throws Error where there are
@@ -63,6 +76,8 @@ class STOKER_API Source {
   /// The shape that all samples have. Throws Error where they differ: a framing is needed then.
   [[nodiscard]] virtual ImageShape shape() const = 0;
   [[nodiscard]] virtual int channels() const { return shape().channels; }
+  /// Bits of a value; a source of images of 16 bits says so here.
+  [[nodiscard]] virtual int depth() const { return 8; }
   /// Label i means class_names()[i].
   [[nodiscard]] virtual const std::vector<std::string>& class_names() const = 0;
   /// For messages: the file and the place in it.
@@ -80,6 +95,12 @@ class STOKER_API Source {
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
   /// Without the pixels, where the source knows it without them.
   [[nodiscard]] virtual Result<std::int64_t> label(std::uint64_t index, SampleBuffer& buffer) const;
+  /// What its samples carry besides image and label; empty where that is all.
+  [[nodiscard]] virtual std::span<const FieldInfo> fields() const { return {}; }
+  /// Writes the numbers of all fields of a sample, field after field. Gives how many:
+  /// number_count(fields()), which is the length of `out`.
+  [[nodiscard]] virtual Result<std::size_t> read_fields(std::uint64_t index,
+                                                        std::span<float> out) const;
   /// The part of it that the framing draws, resized. Sources that decode do no more than that part.
   [[nodiscard]] virtual Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                                    SampleBuffer& buffer) const;
@@ -94,7 +115,8 @@ class STOKER_API Source {
                                               SampleBuffer& buffer) const;
 };
 
-/// What samples of this source look like under this policy. Throws Error where they would differ.
+/// What samples of this source look like under this policy. Throws Error where they would differ,
+/// or where the policy does not take them.
 [[nodiscard]] STOKER_API ImageShape sample_shape(const Source& source, const Policy& policy);
 
 }  // namespace stoker

@@ -21,6 +21,7 @@ class SourceView : public Source {
 
   [[nodiscard]] ImageShape shape() const final { return source_->shape(); }
   [[nodiscard]] int channels() const final { return source_->channels(); }
+  [[nodiscard]] int depth() const final { return source_->depth(); }
   [[nodiscard]] const std::vector<std::string>& class_names() const final {
     return source_->class_names();
   }
@@ -33,6 +34,11 @@ class SourceView : public Source {
   }
   [[nodiscard]] Result<std::int64_t> label(std::uint64_t index, SampleBuffer& buffer) const final {
     return source_->label(original(index), buffer);
+  }
+  [[nodiscard]] std::span<const FieldInfo> fields() const final { return source_->fields(); }
+  [[nodiscard]] Result<std::size_t> read_fields(std::uint64_t index,
+                                                std::span<float> out) const final {
+    return source_->read_fields(original(index), out);
   }
   [[nodiscard]] Result<Sample> read_framed(std::uint64_t index, const FrameRequest& request,
                                            SampleBuffer& buffer) const final {

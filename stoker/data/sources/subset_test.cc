@@ -10,7 +10,7 @@ namespace stoker {
 namespace {
 
 // Sample i of n is an image of one pixel with the value i.
-class Numbers final : public Source {
+class NumberedImages final : public Source {
  public:
   [[nodiscard]] std::uint64_t size() const override { return 200; }
   [[nodiscard]] ImageShape shape() const override { return {1, 1, 1}; }
@@ -28,7 +28,7 @@ class Numbers final : public Source {
   std::vector<std::string> names_ = {"number"};
 };
 
-std::vector<int> values_of(const Source& source) {
+std::vector<int> subset_values(const Source& source) {
   std::vector<int> values;
   SampleBuffer buffer;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
@@ -39,23 +39,23 @@ std::vector<int> values_of(const Source& source) {
 }
 
 TEST(Subset, TakesDifferentSamplesAndTheSeedAloneSaysWhich) {
-  const auto all = std::make_shared<Numbers>();
-  const std::vector<int> values = values_of(Subset(all, 50, 1));
+  const auto all = std::make_shared<NumberedImages>();
+  const std::vector<int> values = subset_values(Subset(all, 50, 1));
   EXPECT_EQ(std::set<int>(values.begin(), values.end()).size(), 50U);
-  EXPECT_EQ(values_of(Subset(all, 50, 1)), values);
-  EXPECT_NE(values_of(Subset(all, 50, 2)), values);
+  EXPECT_EQ(subset_values(Subset(all, 50, 1)), values);
+  EXPECT_NE(subset_values(Subset(all, 50, 2)), values);
   // More samples are these and others, so that tries of several sizes can be compared.
-  const std::vector<int> more = values_of(Subset(all, 60, 1));
+  const std::vector<int> more = subset_values(Subset(all, 60, 1));
   EXPECT_TRUE(std::equal(values.begin(), values.end(), more.begin()));
 }
 
 TEST(Subset, AllAreAPartToo) {
-  EXPECT_EQ(values_of(Subset(std::make_shared<Numbers>(), 200, 1)).size(), 200U);
+  EXPECT_EQ(subset_values(Subset(std::make_shared<NumberedImages>(), 200, 1)).size(), 200U);
 }
 
 TEST(Subset, NoneOrMoreThanThereAreIsAnError) {
-  EXPECT_THROW(Subset(std::make_shared<Numbers>(), 0, 1), Error);
-  EXPECT_THROW(Subset(std::make_shared<Numbers>(), 201, 1), Error);
+  EXPECT_THROW(Subset(std::make_shared<NumberedImages>(), 0, 1), Error);
+  EXPECT_THROW(Subset(std::make_shared<NumberedImages>(), 201, 1), Error);
 }
 
 }  // namespace

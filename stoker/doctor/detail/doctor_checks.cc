@@ -29,6 +29,11 @@ std::optional<ImageFormat> format_of_extension(const std::string& extension) {
   }
   if (extension == ".png") return ImageFormat::kPng;
   if (extension == ".webp") return ImageFormat::kWebp;
+  if (extension == ".tif" || extension == ".tiff") return ImageFormat::kTiff;
+  if (extension == ".bmp") return ImageFormat::kBmp;
+  if (extension == ".pbm" || extension == ".pgm" || extension == ".ppm" || extension == ".pnm") {
+    return ImageFormat::kPnm;
+  }
   return std::nullopt;
 }
 

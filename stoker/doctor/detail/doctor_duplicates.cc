@@ -21,10 +21,12 @@ using Group = std::vector<std::size_t>;  // places in Diagnosis::images, ascendi
 // What a group is reported as.
 struct GroupKinds {
   FindingKind two_labels, leak, neither;
+  bool exact;
 };
-constexpr GroupKinds kExact{FindingKind::kTwoLabels, FindingKind::kLeak, FindingKind::kDuplicate};
+constexpr GroupKinds kExact{FindingKind::kTwoLabels, FindingKind::kLeak, FindingKind::kDuplicate,
+                            true};
 constexpr GroupKinds kNear{FindingKind::kNearTwoLabels, FindingKind::kNearLeak,
-                           FindingKind::kNearDuplicate};
+                           FindingKind::kNearDuplicate, false};
 
 std::vector<std::string> sorted_paths(const Diagnosis& diagnosis, const Group& group) {
   std::vector<std::string> paths;
@@ -40,6 +42,10 @@ void report_group(const Diagnosis& diagnosis, const Group& group, const GroupKin
   for (const std::size_t i : group) {
     const ExaminedImage& image = diagnosis.images[i];
     if (image.label != kNoClass) labels.emplace(class_name_of(diagnosis, image));
+    // Numbers change with what is seen: only the same image must have the same.
+    if (!image.values.empty() && (kinds.exact || !diagnosis.has_numbers)) {
+      labels.insert(image.values);
+    }
     parts.insert(diagnosis.parts[image.part].name);
   }
   const auto add = [&](FindingKind kind, std::string detail) {

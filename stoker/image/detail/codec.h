@@ -1,4 +1,4 @@
-// What the three codecs and ImageDecoder share: images as they are stored, before EXIF's
+// What the codecs and ImageDecoder share: images as they are stored, before EXIF's
 // orientation is applied.
 #pragma once
 
@@ -41,6 +41,9 @@ struct StoredRequest {
   int scale = 1;  // 1, 2, 4, 8; only JPEG is asked for more than 1
   int channels = 3;
   Colour background;
+  int depth = 8;  // 16 only of files whose values have 16 bits
+
+  [[nodiscard]] ImageShape shape() const { return {region.height, region.width, channels, depth}; }
 };
 
 struct StoredPixels {
@@ -52,15 +55,6 @@ inline ErrorDetails decode_error(ImageFormat format, std::string found, std::uin
   return {.what = std::string("cannot decode the ") + std::string(format_name(format)) + " image",
           .offset = offset,
           .found = std::move(found)};
-}
-
-// The pixels of a region at a scale: all those of which it covers a part.
-[[nodiscard]] inline Region covering(const Region& region, int scale) {
-  const int left = region.left / scale, top = region.top / scale;
-  return {.left = left,
-          .top = top,
-          .width = (region.left + region.width + scale - 1) / scale - left,
-          .height = (region.top + region.height + scale - 1) / scale - top};
 }
 
 }  // namespace stoker::detail

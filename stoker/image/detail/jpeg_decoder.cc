@@ -310,7 +310,7 @@ Result<StoredPixels> JpegDecoder::decode(const StoredRequest& request, int max_s
                                          PixelBuffer& memory) {
   JpegState& state = *state_;
   state.max_scans = max_scans;
-  const Region rect = covering(request.region, request.scale);
+  const Region rect = pixels_covering(request.region, request.scale);
   Columns columns;
   bool done = run(state, [&] {
     configure(state, request);

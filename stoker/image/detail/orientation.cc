@@ -46,12 +46,12 @@ RegionF to_upright(const RegionF& stored, int orientation, int stored_width, int
 }
 
 void turn_upright(const MutableImageView& out, const ImageView& in, int orientation) {
-  const auto channels = static_cast<std::ptrdiff_t>(in.shape.channels);
+  const auto pixel = static_cast<std::ptrdiff_t>(in.shape.bytes_per_pixel());
   const auto row_step = static_cast<std::ptrdiff_t>(in.bytes_per_row);
-  std::ptrdiff_t along = channels, down = row_step;  // in the stored image
+  std::ptrdiff_t along = pixel, down = row_step;  // in the stored image
   const std::uint8_t* first = in.data;
   if (mirrors_columns(orientation)) {
-    first += (in.shape.width - 1) * channels;
+    first += (in.shape.width - 1) * pixel;
     along = -along;
   }
   if (mirrors_rows(orientation)) {
@@ -60,10 +60,25 @@ void turn_upright(const MutableImageView& out, const ImageView& in, int orientat
   }
   if (swaps_sides(orientation)) std::swap(along, down);
   for (int y = 0; y < out.shape.height; ++y) {
-    if (channels == 1) {
-      gather<1>(out.row(y), first + y * down, along, out.shape.width);
-    } else {
-      gather<3>(out.row(y), first + y * down, along, out.shape.width);
+    const std::uint8_t* from = first + y * down;
+    switch (pixel) {
+      case 1:
+        gather<1>(out.row(y), from, along, out.shape.width);
+        break;
+      case 3:
+        gather<3>(out.row(y), from, along, out.shape.width);
+        break;
+      case 2:
+        gather<2>(out.row(y), from, along, out.shape.width);
+        break;
+      case 4:
+        gather<4>(out.row(y), from, along, out.shape.width);
+        break;
+      case 6:
+        gather<6>(out.row(y), from, along, out.shape.width);
+        break;
+      default:
+        gather<8>(out.row(y), from, along, out.shape.width);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "stoker/image/detail/png_decoder.h"
 
+#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -70,8 +71,8 @@ bool run(png_structp png, const Step& step) {
   return true;
 }
 
-// 8-bit grey, RGB or RGBA, whatever is stored.
-RowFormat start(png_structp png, png_infop info, const StoredHeader& header) {
+// Grey, RGB or RGBA, whatever is stored, of 8 or 16 bits.
+RowFormat start(png_structp png, png_infop info, const StoredHeader& header, int depth) {
   png_set_user_limits(png, static_cast<png_uint_32>(header.width),
                       static_cast<png_uint_32>(header.height));
   png_set_chunk_malloc_max(png, kMaxChunk);
@@ -79,7 +80,8 @@ RowFormat start(png_structp png, png_infop info, const StoredHeader& header) {
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png, info);
   png_set_expand(png);
-  png_set_strip_16(png);
+  if (depth == 8) png_set_strip_16(png);
+  if (depth == 16 && std::endian::native == std::endian::little) png_set_swap(png);
   const bool transparent = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) != 0 ||
                            png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   if (transparent) png_set_gray_to_rgb(png);
@@ -105,7 +107,7 @@ struct Job {
   MutableImageView out;
 
   [[nodiscard]] std::size_t pixel_bytes() const {
-    return static_cast<std::size_t>(channels_of(format));
+    return static_cast<std::size_t>(channels_of(format) * request.depth / 8);
   }
   [[nodiscard]] std::size_t row_bytes() const {
     return static_cast<std::size_t>(header.width) * pixel_bytes();
@@ -118,10 +120,15 @@ struct Job {
   }
   void convert(int stored_row, const std::uint8_t* row) const {
     const Region& region = request.region;
-    convert_row(out.row(stored_row - region.top),
-                row + static_cast<std::size_t>(region.left) * pixel_bytes(),
-                static_cast<std::size_t>(region.width), format, request.channels,
-                request.background);
+    const std::uint8_t* first = row + static_cast<std::size_t>(region.left) * pixel_bytes();
+    const auto width = static_cast<std::size_t>(region.width);
+    const int y = stored_row - region.top;
+    if (request.depth == 8) {
+      convert_row(out.row(y), first, width, format, request.channels, request.background);
+    } else {
+      convert_row(out.values<std::uint16_t>(y), reinterpret_cast<const std::uint16_t*>(first),
+                  width, format, request.channels, request.background);
+    }
   }
 };
 
@@ -174,9 +181,9 @@ Result<StoredPixels> PngDecoder::decode(const StoredRequest& request, PixelBuffe
   ReadState state{.bytes = bytes_};
   const Reader reader(&state);
   Job job{reader.png(), reader.info(), header_, request, RowFormat::kRgb, {}};
-  bool done = run(job.png, [&] { job.format = start(job.png, job.info, header_); });
+  bool done = run(job.png, [&] { job.format = start(job.png, job.info, header_, request.depth); });
   if (done) {
-    const ImageShape shape{request.region.height, request.region.width, request.channels};
+    const ImageShape shape = request.shape();
     job.out = {memory.reserve(shape.bytes()), shape, shape.bytes_per_row()};
     const int rows = header_.progressive ? header_.height : 1;
     std::uint8_t* work = work_.reserve(job.row_bytes() * static_cast<std::size_t>(rows));

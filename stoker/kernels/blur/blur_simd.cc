@@ -100,8 +100,9 @@ void reflect_row(std::int16_t* row, int width, int channels, int radius) {
 
 void blur(const MutableImageView& out, const ImageView& in, const BlurWeights& weights,
           BlurScratch& scratch) {
-  STOKER_INVARIANT(out.shape == in.shape, "shapes differ");
-  const auto [height, width, channels] = in.shape;
+  STOKER_INVARIANT(out.shape == in.shape && !in.shape.wide(), "shapes differ, or a wide image");
+  const int height = in.shape.height, width = in.shape.width;
+  const int channels = in.shape.channels;
   const std::size_t count = in.shape.bytes_per_row();
   const std::size_t lanes =
       detail::use_reference_kernels() ? 0 : HWY_DYNAMIC_DISPATCH(vector_bytes)();

@@ -22,6 +22,12 @@ namespace stoker {
 void add_noise(std::uint8_t* values, std::size_t count, std::uint16_t amplitude,
                const RngStream& stream);
 
+// The same for values of 16 bits, which have only this version. The amplitude is in steps of one
+// value, 0 to 65535: noise is floor(bits * 2a / 2^16) - a, the result value + noise, clamped.
+[[nodiscard]] std::uint16_t wide_noise_amplitude(double max_noise);
+void add_wide_noise(std::uint16_t* values, std::size_t count, std::uint16_t amplitude,
+                    const RngStream& stream);
+
 void add_noise_reference(std::uint8_t* values, std::size_t count, std::uint16_t amplitude,
                          const RngStream& stream);
 

@@ -99,7 +99,7 @@ HWY_EXPORT(normalise_simd);
 }  // namespace
 
 void normalise(float* out, const ImageView& in, const Normalisation& normalisation) {
-  if (detail::use_reference_kernels()) {
+  if (in.shape.wide() || detail::use_reference_kernels()) {
     normalise_reference(out, in, normalisation);
   } else {
     HWY_DYNAMIC_DISPATCH(normalise_simd)(out, in, normalisation);

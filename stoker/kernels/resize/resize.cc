@@ -37,7 +37,7 @@ class PassX {
  public:
   // scratch.x holds the weights.
   PassX(const Call& call, ResizeScratch& scratch) : passes_(call.passes) {
-    const auto [height, width, channels] = call.out.shape;
+    const int width = call.out.shape.width, channels = call.out.shape.channels;
     if (!passes_->prepare_x(tables_, width, channels, scratch)) {
       passes_ = call.fallback;
       passes_->prepare_x(tables_, width, channels, scratch);
@@ -253,6 +253,7 @@ void resize_y_first(const Call& call, ResizeScratch& scratch) {
 
 void resize(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
             const ResizeOptions& options, ResizeScratch& scratch) {
+  if (in.shape.wide()) return detail::resize_wide(out, in, box, options, scratch);
   const ResizePasses* simd = detail::resize_passes_simd();
   if (detail::use_reference_kernels() || simd == nullptr) {
     return resize_reference(out, in, box, options);

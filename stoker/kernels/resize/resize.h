@@ -2,7 +2,9 @@
 /// Resizing as Pillow does it: out shows the part `box` of `in`, bit for bit what Pillow's
 /// Image.resize(size, filter, box) gives for modes L and RGB on x86-64.
 ///
-/// Shapes: any sizes, 1 or 3 channels, the same number in both; the views do not overlap.
+/// Shapes: any sizes, the same number of channels in both; the views do not overlap. Wide images
+/// take plain loops with the same formula; of 16 bits, values between the passes have 16 bits and
+/// pixels are limited to 0..65535.
 /// Arithmetic, the same in every version. Along an axis of `in` pixels, from box edge b0 to b1
 /// (both rounded to float) to `out` pixels, in double, each operation rounded by itself:
 ///   scale = (b1 - b0) / out        (the difference in float)

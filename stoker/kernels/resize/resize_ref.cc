@@ -48,33 +48,36 @@ std::vector<Taps> axis_taps(const AxisPlan& plan, const ResizeOptions& options) 
   return all;
 }
 
-// Values lie `step` bytes apart. Sums modulo 2^32: no weights reach the limit, but whole numbers
-// that wrap are the same in any order.
-std::uint8_t weighted(const std::uint8_t* values, std::size_t step, const Taps& taps) {
-  std::uint32_t sum = detail::kHalfWeightSum;
+// Values lie `step` apart. The sums of 8-bit values stay below 2^31, those of 16 bits need more.
+template <class Value>
+Value weighted(const Value* values, std::size_t step, const Taps& taps) {
+  std::int64_t sum = detail::kHalfWeightSum;
   for (std::size_t i = 0; i < taps.weights.size(); ++i) {
-    sum += values[i * step] * static_cast<std::uint32_t>(taps.weights[i]);
+    sum += std::int64_t{values[i * step]} * taps.weights[i];
   }
-  const std::int32_t value = static_cast<std::int32_t>(sum) >> detail::kWeightOneBits;
-  return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
+  constexpr std::int64_t kMost = static_cast<Value>(~Value{0});
+  return static_cast<Value>(std::clamp<std::int64_t>(sum >> detail::kWeightOneBits, 0, kMost));
 }
 
+template <class Value>
 void along_x(const MutableImageView& out, const ImageView& in, const std::vector<Taps>& taps) {
   const int channels = in.shape.channels;
   for (int y = 0; y < out.shape.height; ++y) {
     for (int x = 0; x < out.shape.width; ++x) {
       for (int c = 0; c < channels; ++c) {
-        out.row(y)[x * channels + c] =
-            weighted(in.row(y) + taps[x].first * channels + c, channels, taps[x]);
+        out.values<Value>(y)[x * channels + c] =
+            weighted(in.values<Value>(y) + taps[x].first * channels + c, channels, taps[x]);
       }
     }
   }
 }
 
+template <class Value>
 void along_y(const MutableImageView& out, const ImageView& in, const std::vector<Taps>& taps) {
   for (int y = 0; y < out.shape.height; ++y) {
-    for (std::size_t i = 0; i < out.shape.bytes_per_row(); ++i) {
-      out.row(y)[i] = weighted(in.row(taps[y].first) + i, in.bytes_per_row, taps[y]);
+    for (std::size_t i = 0; i < out.shape.values_per_row(); ++i) {
+      out.values<Value>(y)[i] =
+          weighted(in.values<Value>(taps[y].first) + i, in.bytes_per_row / sizeof(Value), taps[y]);
     }
   }
 }
@@ -85,12 +88,13 @@ namespace detail {
 
 void copy_box(const MutableImageView& out, const ImageView& in, const ResizePlan& plan,
               bool mirror) {
-  const int channels = in.shape.channels, width = out.shape.width;
+  const std::size_t pixel = in.shape.bytes_per_pixel();
+  const int width = out.shape.width;
   const int left = static_cast<int>(plan.x.begin), top = static_cast<int>(plan.y.begin);
   for (int y = 0; y < out.shape.height; ++y) {
     for (int x = 0; x < width; ++x) {
       const int from = left + (mirror ? width - 1 - x : x);
-      std::copy_n(in.row(top + y) + from * channels, channels, out.row(y) + x * channels);
+      std::copy_n(in.row(top + y) + from * pixel, pixel, out.row(y) + x * pixel);
     }
   }
 }
@@ -112,12 +116,12 @@ void resize_nearest(const MutableImageView& out, const ImageView& in, const Resi
   std::vector<int> from_x = places(plan.x);
   if (mirror) std::reverse(from_x.begin(), from_x.end());
   const std::vector<int> from_y = places(plan.y);
-  const int channels = in.shape.channels;
+  const std::size_t pixel = in.shape.bytes_per_pixel();
   for (int y = 0; y < out.shape.height; ++y) {
     for (int x = 0; x < out.shape.width; ++x) {
       const bool inside = from_x[x] < in.shape.width && from_y[y] < in.shape.height;
-      for (int c = 0; c < channels; ++c) {
-        out.row(y)[x * channels + c] = inside ? in.at(from_y[y], from_x[x], c) : 0;
+      for (std::size_t i = 0; i < pixel; ++i) {
+        out.row(y)[x * pixel + i] = inside ? in.row(from_y[y])[from_x[x] * pixel + i] : 0;
       }
     }
   }
@@ -137,15 +141,18 @@ void resize_reference(const MutableImageView& out, const ImageView& in, const Re
   std::vector<Taps> taps_x = axis_taps(plan.x, options);
   if (options.mirror) std::reverse(taps_x.begin(), taps_x.end());
   const std::vector<Taps> taps_y = axis_taps(plan.y, options);
-  if (plan.y_first) {
-    Image between({out.shape.height, in.shape.width, in.shape.channels});
-    along_y(between.view(), in, taps_y);
-    along_x(out, between.view(), taps_x);
-  } else {
-    Image between({in.shape.height, out.shape.width, in.shape.channels});
-    along_x(between.view(), in, taps_x);
-    along_y(out, between.view(), taps_y);
-  }
+  ImageShape shape = in.shape;
+  (plan.y_first ? shape.height : shape.width) = plan.y_first ? out.shape.height : out.shape.width;
+  Image between(shape);
+  with_value_type(in.shape, [&]<class Value>(Value) {
+    if (plan.y_first) {
+      along_y<Value>(between.view(), in, taps_y);
+      along_x<Value>(out, between.view(), taps_x);
+    } else {
+      along_x<Value>(between.view(), in, taps_x);
+      along_y<Value>(out, between.view(), taps_y);
+    }
+  });
 }
 
 }  // namespace stoker

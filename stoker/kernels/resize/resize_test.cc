@@ -33,7 +33,8 @@ Image resized_reference(const Image& in, const ImageShape& shape, const ResizeBo
 
 Image flipped(const Image& in) {
   Image out(in.shape());
-  const auto [height, width, channels] = in.shape();
+  const int height = in.shape().height, width = in.shape().width;
+  const int channels = in.shape().channels;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       for (int c = 0; c < channels; ++c) {

@@ -124,7 +124,9 @@ ResizePlan plan_resize(const ImageShape& out, const ImageShape& in, const Resize
                        ResizeOrder order) {
   check_shape(out);
   check_shape(in);
-  STOKER_INVARIANT(out.channels == in.channels, "{} and {} channels", out.channels, in.channels);
+  STOKER_INVARIANT(out.channels == in.channels && out.depth == in.depth,
+                   "{} and {} channels of {} and {} bits", out.channels, in.channels, out.depth,
+                   in.depth);
   const int less_height = in.height - out.height, less_width = in.width - out.width;
   return {.x = plan_axis(out.width, in.width, box.left, box.right),
           .y = plan_axis(out.height, in.height, box.top, box.bottom),

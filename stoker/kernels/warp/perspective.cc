@@ -82,15 +82,17 @@ Perspective perspective_between(const Quadrangle& from, const Quadrangle& to) {
 void warp_perspective_reference(const MutableImageView& out, const ImageView& in,
                                 const Perspective& map) {
   const int channels = in.shape.channels;
-  for (int y = 0; y < out.shape.height; ++y) {
-    std::uint8_t* out_row = out.row(y);
-    for (int x = 0; x < out.shape.width; ++x) {
-      const auto place = detail::place_of<std::int64_t>(map, x, y, in.shape);
-      for (int channel = 0; channel < channels; ++channel) {
-        out_row[x * channels + channel] = detail::bilinear(in, place.y, place.x, channel);
+  with_value_type(in.shape, [&]<class Value>(Value) {
+    for (int y = 0; y < out.shape.height; ++y) {
+      Value* out_row = out.values<Value>(y);
+      for (int x = 0; x < out.shape.width; ++x) {
+        const auto place = detail::place_of<std::int64_t>(map, x, y, in.shape);
+        for (int channel = 0; channel < channels; ++channel) {
+          out_row[x * channels + channel] = detail::bilinear<Value>(in, place.y, place.x, channel);
+        }
       }
     }
-  }
+  });
 }
 
 }  // namespace stoker

@@ -1,7 +1,8 @@
 /// \file
 /// Affine resampling: out(x, y) = in(map(x, y)), bilinear, black outside the input.
 ///
-/// Shapes: any sizes, 1 or 3 channels, the same number in both; the views do not overlap.
+/// Shapes: any sizes, the same number of channels in both; the views do not overlap. Wide images
+/// take the reference loop, with the same formula.
 /// Arithmetic, the same in every version, all in whole numbers: the place in steps of 2^-16 pixel
 /// (int64), its top 8 fraction bits as weights; a pixel is
 ///   ((p00 (256-fx) + p01 fx) (256-fy) + (p10 (256-fx) + p11 fx) fy + 2^15) >> 16.

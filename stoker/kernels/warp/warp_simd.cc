@@ -392,7 +392,7 @@ bool warp_fast(const MutableImageView& out, const ImageView& in, const FixedAffi
   if (detail::use_reference_kernels()) return false;
   const Reach x = reach(map.xx, map.xy, map.x0, out.shape),
               y = reach(map.yx, map.yy, map.y0, out.shape);
-  const auto [height, width, channels] = in.shape;
+  const int height = in.shape.height, width = in.shape.width;
   const bool fits_32_bits = x.low > -kReach && x.high < kReach && y.low > -kReach &&
                             y.high < kReach && height <= (1 << 13) && width <= (1 << 13);
   if (!fits_32_bits) return false;
@@ -443,14 +443,17 @@ bool warp_perspective_fast(const MutableImageView& out, const ImageView& in, con
 void warp_perspective(const MutableImageView& out, const ImageView& in, const Perspective& map,
                       WarpScratch& scratch) {
   STOKER_INVARIANT(out.shape == in.shape, "shapes differ");
-  if (!warp_perspective_fast(out, in, map, scratch)) warp_perspective_reference(out, in, map);
+  if (in.shape.wide() || !warp_perspective_fast(out, in, map, scratch)) {
+    warp_perspective_reference(out, in, map);
+  }
 }
 
 void warp_affine(const MutableImageView& out, const ImageView& in, const FixedAffine& map,
                  WarpScratch& scratch) {
-  STOKER_INVARIANT(out.shape.channels == in.shape.channels, "{} and {} channels",
-                   out.shape.channels, in.shape.channels);
-  if (!warp_fast(out, in, map, scratch)) warp_affine_reference(out, in, map);
+  STOKER_INVARIANT(out.shape.channels == in.shape.channels && out.shape.depth == in.shape.depth,
+                   "{} and {} channels of {} and {} bits", out.shape.channels, in.shape.channels,
+                   out.shape.depth, in.shape.depth);
+  if (in.shape.wide() || !warp_fast(out, in, map, scratch)) warp_affine_reference(out, in, map);
 }
 
 }  // namespace stoker

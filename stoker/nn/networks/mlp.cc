@@ -4,12 +4,14 @@
 #include <utility>
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 #include "stoker/nn/loss.h"
 #include "stoker/nn/onnx/onnx_layers.h"
+#include "stoker/nn/target_loss.h"
 
 namespace stoker {
 namespace {
@@ -51,13 +53,22 @@ void add_gradient(at::Tensor& parameter, at::Tensor gradient) {
   }
 }
 
-// The classes' targets, whose columns count with the classes' weights.
+// Rows times their samples' weights, in place, if there are any.
+at::Tensor weighted_rows(const at::Tensor& rows, const at::Tensor& weights) {
+  return weights.defined() ? rows.mul_(weights.unsqueeze(1)) : rows;
+}
+
+// The classes' targets, whose rows count with the samples' weights and whose columns count with the
+// classes'.
 at::Tensor weighted_target(const at::Tensor& labels, const at::Tensor& logits,
                            const LossOptions& options) {
-  at::Tensor target = smoothed_onehot(labels, logits, options.smoothing);
+  at::Tensor target =
+      weighted_rows(smoothed_onehot(labels, logits, options.smoothing), options.sample_weights);
   if (options.partner_labels.defined()) {
+    check_partner_weights(options);
     target.mul_(options.own_share)
-        .add_(smoothed_onehot(options.partner_labels, logits, options.smoothing),
+        .add_(weighted_rows(smoothed_onehot(options.partner_labels, logits, options.smoothing),
+                            options.partner_weights),
               1 - options.own_share);
   }
   if (options.class_weights.defined()) target.mul_(options.class_weights);
@@ -156,29 +167,48 @@ void Mlp::add_layer_gradient(std::size_t layer, const at::Tensor& inputs, const 
 at::Tensor Mlp::squared_error_slope_by_z(const at::Tensor& z, const at::Tensor& a,
                                          const at::Tensor& labels,
                                          const LossOptions& options) const {
-  at::Tensor slope = squared_error_slope(a, labels, options);
+  at::Tensor slope = weighted_rows(squared_error_slope(a, labels, options), options.sample_weights);
   if (options.partner_labels.defined()) {
     slope.mul_(options.own_share)
-        .add_(squared_error_slope(a, options.partner_labels, options), 1 - options.own_share);
+        .add_(weighted_rows(squared_error_slope(a, options.partner_labels, options),
+                            options.partner_weights),
+              1 - options.own_share);
   }
   if (output_ == OutputActivation::kSigmoid) return slope.mul_(sigmoid_prime(z));
   return slope.sub_((slope * a).sum(1, /*keepdim=*/true)).mul_(a);
+}
+
+// Autograd finds the slope by the last layer's z; the layers before it are written out.
+Mlp::LossAndSlope Mlp::target_loss_of(const at::Tensor& z, const at::Tensor& targets,
+                                      const LossOptions& options) const {
+  if (output_ == OutputActivation::kSigmoid) {
+    throw OptionError({.what = "a perceptron with a sigmoid output only classifies",
+                       .expected = "outputs without an activation: the loss has its own",
+                       .found = architecture(),
+                       .hint = "Remove the last \":sigmoid\" of `model`"});
+  }
+  const at::AutoGradMode grad(true);
+  const at::Tensor outputs = z.detach().requires_grad_(true);
+  const at::Tensor loss = mean_target_loss(outputs, targets, options);
+  loss.backward();
+  return {.logits = z, .loss = loss.detach(), .slope = outputs.grad().mul_(options.weight)};
 }
 
 // With a target t for each of n samples (onehot, smoothed, mixed, its columns times the classes'
 // weights), the cross entropy's slope by the logits is (softmax(logits) * sum(t) - t) / n.
 Mlp::LossAndSlope Mlp::loss_of(const at::Tensor& z, const at::Tensor& labels,
                                const LossOptions& options) const {
+  if (labels.is_floating_point()) return target_loss_of(z, labels, options);
+  check_loss(Task::kClassify, options.kind);
   const double samples = sample_count(labels), scale = options.weight / samples;
   const bool sigmoid_output = output_ == OutputActivation::kSigmoid;
   const at::Tensor logits = logits_of(z);
   if (options.kind == LossKind::kSquaredError) {
     const at::Tensor a = sigmoid_output ? stoker::sigmoid(z) : z.softmax(1);
-    at::Tensor loss = squared_errors(a, labels, options).sum();
-    if (options.partner_labels.defined()) {
-      loss = loss * options.own_share +
-             squared_errors(a, options.partner_labels, options).sum() * (1 - options.own_share);
-    }
+    at::Tensor loss = mixed_loss(labels, options, [&](const auto& classes, const auto& weights) {
+      const at::Tensor errors = squared_errors(a, classes, options);
+      return (weights.defined() ? errors * weights : errors).sum();
+    });
     return {.logits = logits,
             .loss = loss.mul_(1 / samples),
             .slope = squared_error_slope_by_z(z, a, labels, options).mul_(scale)};
@@ -186,7 +216,9 @@ Mlp::LossAndSlope Mlp::loss_of(const at::Tensor& z, const at::Tensor& labels,
   const at::Tensor target = weighted_target(labels, logits, options);
   const at::Tensor log_probabilities = logits.log_softmax(1);
   at::Tensor slope = log_probabilities.exp();
-  if (options.class_weights.defined()) slope.mul_(target.sum(1, /*keepdim=*/true));
+  if (options.class_weights.defined() || options.sample_weights.defined()) {
+    slope.mul_(target.sum(1, /*keepdim=*/true));
+  }
   slope.sub_(target).mul_(scale);
   if (sigmoid_output) slope.mul_(stoker::sigmoid(-z));  // of log σ(z)
   return {.logits = logits,

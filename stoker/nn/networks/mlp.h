@@ -70,6 +70,8 @@ class Mlp final : public Model {
   [[nodiscard]] at::Tensor logits_of(const at::Tensor& z) const;
   [[nodiscard]] LossAndSlope loss_of(const at::Tensor& z, const at::Tensor& labels,
                                      const LossOptions& options) const;
+  [[nodiscard]] LossAndSlope target_loss_of(const at::Tensor& z, const at::Tensor& targets,
+                                            const LossOptions& options) const;
   [[nodiscard]] at::Tensor squared_error_slope_by_z(const at::Tensor& z, const at::Tensor& a,
                                                     const at::Tensor& labels,
                                                     const LossOptions& options) const;

@@ -1,7 +1,9 @@
 // A trained model as an ONNX file: from normalised pixels (samples, channels, height, width) to
-// logits, for any number of samples at once. What else using it takes stands in the file's metadata
-// under the names of the model file (nn/model_file.h): classes, mean, deviation, framing; and in
-// words, for readers that do not know those: stoker.resize, stoker.pixels. Without LibTorch's
+// "logits" of a classifier, "probabilities" of each class on its own (several labels), or
+// "predictions" in the targets' own units (regression), for any number of samples at once. What
+// else using it takes stands in the file's metadata under the names of the model file
+// (nn/model_file.h): classes, mean, deviation, framing, task, thresholds, scale of the targets; and
+// in words, for readers that do not know those: stoker.resize, stoker.pixels. Without LibTorch's
 // headers.
 #pragma once
 

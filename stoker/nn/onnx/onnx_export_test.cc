@@ -61,6 +61,32 @@ TEST(OnnxExport, CarriesTheCardOfTheModelFile) {
   }
 }
 
+TEST(OnnxExport, TheOutputIsWhatTheTaskPredicts) {
+  const auto model = make_model("cnn:4,8", kExportInput, 5);
+  ModelCard card = card_of(*model);
+  const std::string classes = encode_onnx(*model, card);
+  EXPECT_THAT(classes, HasSubstr("logits"));
+  EXPECT_THAT(classes, Not(HasSubstr("Sigmoid")));
+  card.task = Task::kMultilabel;
+  card.thresholds = {0.25, 0.5, 0.75};
+  const std::string labels = encode_onnx(*model, card);
+  for (const char* text : {"probabilities", "Sigmoid", "stoker.task", "multilabel",
+                           "stoker.thresholds", "[0.25,0.5,0.75]"}) {
+    EXPECT_THAT(labels, HasSubstr(text));
+  }
+  EXPECT_THAT(labels, Not(HasSubstr("logits")));
+  card.task = Task::kRegress;
+  card.target_mean = {1, 2, 3};
+  card.target_std = {4, 5, 6};
+  const std::string numbers = encode_onnx(*model, card);
+  for (const char* text : {"predictions", "Mul", "stoker.task", "regress", "stoker.target_mean",
+                           "[1.0,2.0,3.0]", "stoker.target_std", "[4.0,5.0,6.0]"}) {
+    EXPECT_THAT(numbers, HasSubstr(text));
+  }
+  EXPECT_THAT(numbers, Not(HasSubstr("logits")));
+  EXPECT_THAT(numbers, Not(HasSubstr("thresholds")));
+}
+
 TEST(OnnxExport, TheSameModelMakesTheSameBytes) {
   EXPECT_EQ(exported("cnn:4,8"), exported("cnn:4,8"));
 }

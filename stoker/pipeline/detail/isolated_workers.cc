@@ -192,11 +192,21 @@ class IsolatedWorkers::Impl {
       auto bytes = work_.source.read_bytes(flight.job.index, room);
       if (!bytes) return to_string(bytes.error());
       flight.bytes = bytes->size();
+      put_fields(flight.job);
     } catch (const std::exception& error) {
       return error.what();
     }
     if (flight.timed) flight.read_time = Clock::now() - start;
     return {};
+  }
+
+  // Here and not in a process: what a hostile file may change are pixels and the label alone.
+  void put_fields(const Job& job) {
+    const std::size_t count = number_count(work_.source.fields());
+    if (count == 0) return;
+    std::vector<float> numbers(count);
+    static_cast<void>(work_.source.read_fields(job.index, numbers).value());
+    work_.ring.put_numbers(job.run, 0, numbers);
   }
 
   void finish(std::size_t number, const Flight& flight) {

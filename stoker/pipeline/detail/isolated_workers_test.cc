@@ -25,6 +25,7 @@
 #include "stoker/core/test_files.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/subset.h"
+#include "stoker/image/test_golden.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/pipeline/test_threads.h"
@@ -145,6 +146,24 @@ TEST(IsolatedWorkers, GiveTheSamePhotographsAsThreads) {
       }
     }
   }
+}
+
+// Their decoders make no system call but for memory: TIFF with each compression, BMP, PNM.
+TEST(IsolatedWorkers, DecodeTiffBmpAndPnm) {
+  const TempFolder folder;
+  int files = 0;
+  for (const test::GoldenImage& image : test::golden_images()) {
+    if (!image.good() || image.page != 0) continue;
+    folder.write(fmt::format("a/{:03}.{}", files++, image.format == "pnm" ? "ppm" : image.format),
+                 image.bytes);
+  }
+  ASSERT_GT(files, 150);
+  const auto source = std::make_shared<FolderSource>(list_images(folder.path()));
+  FeedOptions options{.workers = 2, .batch_size = 16, .pixel_type = PixelType::kU8};
+  const Recording expected = run_all(source, "resize(9,9)", options);
+  ASSERT_EQ(expected.labels.size(), source->size());
+  options.isolate = true;
+  EXPECT_EQ(run_all(source, "resize(9,9)", options), expected);
 }
 
 TEST(IsolatedWorkers, ReadASubsetOfAFolder) {

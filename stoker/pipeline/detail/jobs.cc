@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "stoker/pipeline/feed.h"
 
@@ -66,6 +67,8 @@ void JobList::leave_empty(const Job& job) {
   std::ranges::fill(place.pixels, std::byte{0});
   *place.label = -1;
   *place.index = job.index;
+  work_.ring.put_numbers(job.run, job.place,
+                         std::vector<float>(number_count(work_.source.fields())));
 }
 
 Cursor JobList::place_of(const Job& job) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "stoker/augment/policy.h"
 #include "stoker/data/sources/source.h"
@@ -25,12 +26,13 @@ struct SampleRecipe {
   Normalisation normalisation;
   FramingOptions framing;
   std::uint64_t seed;
+  std::uint32_t views;
 };
 
 struct SampleTask {
   std::uint64_t index = 0;  // in the source
   std::uint32_t epoch = 0;
-  std::span<std::byte> pixels;                             // where it goes
+  std::span<std::byte> pixels;                             // where its views go
   std::optional<std::span<const std::byte>> encoded = {};  // its file, where somebody else read it
 };
 
@@ -41,7 +43,7 @@ struct StageTimes {
 
 class SampleMaker {
  public:
-  explicit SampleMaker(const SampleRecipe& recipe) : recipe_(recipe) {}
+  explicit SampleMaker(const SampleRecipe& recipe) : recipe_(recipe), keys_(recipe.views) {}
 
   // Returns the label. Throws where the sample cannot be made. Stages are timed where asked for;
   // the read stage without what take_store_wait() gives.
@@ -50,11 +52,14 @@ class SampleMaker {
   [[nodiscard]] std::chrono::nanoseconds take_store_wait() noexcept;
 
  private:
-  [[nodiscard]] Sample read(const SampleTask& task, const SampleKey& key);
+  // Gives the label.
+  std::int64_t make_view(const SampleTask& task, std::uint32_t view, StageTimes* times);
+  [[nodiscard]] Sample read(const SampleTask& task, std::uint32_t view);
   [[nodiscard]] ImageView augment(std::span<std::byte> pixels, const ImageView& image,
                                   const SampleKey& key);
 
   SampleRecipe recipe_;
+  std::vector<SampleKey> keys_;  // of the views of the sample under way
   SampleBuffer buffer_;
   AugmentScratch scratch_;
   Image augmented_;

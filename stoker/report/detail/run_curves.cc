@@ -6,6 +6,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
+#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html_page.h"
 #include "stoker/report/svg_chart.h"
 
@@ -30,7 +31,7 @@ std::vector<double> steps_as_epochs(const RunReport& run) {
   return x;
 }
 
-void add_series(std::vector<ChartSeries>& list, const NumberTable& table, const char* column,
+void add_series(std::vector<ChartSeries>& list, const NumberTable& table, const std::string& column,
                 const std::vector<double>& x, ChartSeries style) {
   const std::vector<double>* y = table.find(column);
   if (y == nullptr || x.size() != y->size()) return;
@@ -39,8 +40,8 @@ void add_series(std::vector<ChartSeries>& list, const NumberTable& table, const 
   list.push_back(std::move(style));
 }
 
-std::string chart(const RunReport& run, const std::string& title, const char* train,
-                  const char* validation, const char* step, bool percent) {
+std::string chart(const RunReport& run, const char* train, const std::string& validation,
+                  const char* step, const ChartOptions& options) {
   std::vector<ChartSeries> series;
   const std::vector<double>* epoch = run.results.find(column_name::kEpoch);
   const std::vector<double> x = epoch == nullptr ? std::vector<double>() : *epoch;
@@ -48,7 +49,34 @@ std::string chart(const RunReport& run, const std::string& title, const char* tr
              {.name = "training, steps", .colour = 0, .faint = true});
   add_series(series, run.results, train, x, {.name = "training", .colour = 0, .dots = true});
   add_series(series, run.results, validation, x, {.name = "validation", .colour = 1, .dots = true});
-  return svg_chart(series, {.title = title, .percent = percent});
+  return svg_chart(series, options);
+}
+
+// Others of the task, one line each.
+std::string more_chart(const RunReport& run, const std::string& title,
+                       std::initializer_list<const char*> names) {
+  std::vector<ChartSeries> series;
+  const std::vector<double>* epoch = run.results.find(column_name::kEpoch);
+  for (const Metric& one : metric_list(run.task)) {
+    if (epoch == nullptr || std::ranges::find(names, std::string_view(one.name)) == names.end()) {
+      continue;
+    }
+    add_series(series, run.results, fmt::format("val_{}", one.name), *epoch,
+               {.name = one.label, .colour = 3 + series.size(), .dots = true});
+  }
+  return svg_chart(series, {.title = title});
+}
+
+std::string more_charts(const RunReport& run) {
+  switch (run.task) {
+    case Task::kClassify:
+      return "";
+    case Task::kMultilabel:
+      return more_chart(run, "Validation F1", {metric_name::kMicroF1, "macro_f1"});
+    case Task::kRegress:
+      return more_chart(run, "Validation errors", {metric_name::kMae, metric_name::kRmse});
+  }
+  return "";
 }
 
 std::string rate_chart(const RunReport& run) {
@@ -82,7 +110,7 @@ std::string numbers(const RunReport& run) {
       row.push_back(cell_of(table.columns[c], run.results.values[c][r]));
     }
   }
-  table.best = {best_of(run.results, column_name::kValTop1).row};
+  table.best = {best_of(run.results, score_column(run.task)).row};
   return table_html(table);
 }
 
@@ -90,12 +118,14 @@ std::string numbers(const RunReport& run) {
 
 std::string curves_section(const RunReport& run) {
   if (run.results.rows() == 0) return "";
-  return "<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts\">\n" +
-         chart(run, "Loss", column_name::kTrainLoss, column_name::kValLoss, "loss", false) +
-         chart(run, "Top-1 accuracy", column_name::kTrainTop1, column_name::kValTop1, "top1",
-               true) +
-         rate_chart(run) + "</div>\n<details><summary>All numbers</summary>\n" + numbers(run) +
-         "</details></section>\n";
+  const ScoreText score = score_text(run.task);
+  return fmt::format("<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts{}\">\n",
+                     run.task == Task::kClassify ? "" : " two") +
+         chart(run, column_name::kTrainLoss, column_name::kValLoss, "loss", {.title = "Loss"}) +
+         chart(run, column_name::kTrainTop1, score.column, "top1",
+               {.title = score.title, .percent = score.percent, .y_floor = score_floor(run)}) +
+         more_charts(run) + rate_chart(run) + "</div>\n<details><summary>All numbers</summary>\n" +
+         numbers(run) + "</details></section>\n";
 }
 
 }  // namespace stoker::detail

@@ -15,12 +15,22 @@ std::string share_text(double share) {
   return std::isfinite(share) ? fmt::format("{:.0f}&nbsp;%", 100 * share) : "?";
 }
 
+// Of tasks whose answer is not one class.
+std::string text_lines(const ReportPrediction& p) {
+  return fmt::format("<b>{}</b><span>is {}</span><span>loss {:.3g}</span>",
+                     escape_html(p.prediction_text), escape_html(p.truth_text), p.loss);
+}
+
 std::string prediction_html(const RunReport& run, const ReportPrediction& p, bool with_loss) {
   const bool right = p.label == p.first;
-  const std::string truth = run.class_name(p.label), taken = run.class_name(p.first);
+  const bool as_text = !p.prediction_text.empty() || !p.truth_text.empty();
+  const std::string truth = as_text ? p.truth_text : run.class_name(p.label);
+  const std::string taken = as_text ? p.prediction_text : run.class_name(p.first);
   std::string lines = fmt::format("<b class=\"{}\">{}</b> {}", right ? "good" : "bad",
                                   escape_html(taken), share_text(p.first_share));
-  if (with_loss) {
+  if (as_text) {
+    lines = text_lines(p);
+  } else if (with_loss) {
     lines += fmt::format("<span>is {}</span><span>loss {:.3g}</span>", escape_html(truth), p.loss);
   } else {
     lines += fmt::format("<span>or {} {}</span><span>is {}</span>",
@@ -49,8 +59,11 @@ std::string images_section(const RunReport& run, const std::vector<ReportPredict
 
 std::string losses_section(const RunReport& run) {
   return images_section(run, run.top_losses, "losses", "Top losses",
-                        "The validation images with the largest loss: predicted class, and "
-                        "label. Often reveals mislabelled images.",
+                        run.task == Task::kClassify
+                            ? "The validation images with the largest loss: predicted class, and "
+                              "label. Often reveals mislabelled images."
+                            : "The validation images with the largest loss: what was predicted, "
+                              "and what is true. Often reveals mislabelled images.",
                         true);
 }
 
@@ -68,7 +81,7 @@ std::string batch_section(const RunReport& run) {
       "<div class=\"pairs-grid\">\n",
       run.augmentation.empty() ? "no augmentation" : escape_html(run.augmentation));
   for (const ReportPair& pair : run.batch) {
-    const std::string name = run.class_name(pair.label);
+    const std::string name = pair.label_text.empty() ? run.class_name(pair.label) : pair.label_text;
     out +=
         fmt::format("<figure><div class=\"pair\">{}{}</div><figcaption>{}</figcaption></figure>\n",
                     image_html(pair.before, name + " before"),

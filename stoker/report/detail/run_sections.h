@@ -11,6 +11,8 @@ namespace stoker::detail {
 
 [[nodiscard]] std::string curves_section(const RunReport& run);
 [[nodiscard]] std::string classes_section(const RunReport& run);
+[[nodiscard]] std::string labels_section(const RunReport& run);   // instead, of kMultilabel
+[[nodiscard]] std::string targets_section(const RunReport& run);  // instead, of kRegress
 [[nodiscard]] std::string calibration_section(const RunReport& run);
 [[nodiscard]] std::string losses_section(const RunReport& run);
 [[nodiscard]] std::string doubts_section(const RunReport& run);
@@ -19,6 +21,14 @@ namespace stoker::detail {
 [[nodiscard]] std::string ranks_section(const RunReport& run);
 [[nodiscard]] std::string settings_section(const RunReport& run);
 [[nodiscard]] std::string facts_section(const RunReport& run);
+
+// Truth and predictions of one target, at most this many spread over all samples, and the ends of
+// the line on which both are equal. Empty where there are none.
+struct TargetPoints {
+  std::vector<double> truth = {}, predicted = {}, ends = {};
+};
+[[nodiscard]] TargetPoints target_points(const RunReport& run, std::size_t target,
+                                         std::size_t most);
 
 // The last finite value of a column of results.csv; NaN where there is none.
 [[nodiscard]] double last_of(const NumberTable& table, const std::string& column);

@@ -25,6 +25,8 @@ TrainOptions checked(const TrainOptions& options) {
   require(options.cached_views == 0 || !mixes, "`mixup` and `cutmix`",
           "0 with `features` cached: features cannot be mixed",
           std::max(options.mix.mixup_alpha, options.mix.cutmix_alpha));
+  require(options.cached_views == 0 || options.feed.views == 1, "`views`",
+          "1 with `features` cached: `cached_views` counts the versions there", options.feed.views);
   require(options.cached_views == 0 || options.unfreeze_epoch == 0, "`unfreeze_epoch`",
           "0 with `features` cached: features are those of frozen layers", options.unfreeze_epoch);
   return options;

@@ -93,6 +93,10 @@ void make_weights(ResizeAxis& axis, const AxisPlan& plan, const ResizeOptions& o
 void resize_nearest(const MutableImageView& out, const ImageView& in, const ResizePlan& plan,
                     bool mirror);
 
+// Of wide images: a plain loop for each axis.
+void resize_wide(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
+                 const ResizeOptions& options, ResizeScratch& scratch);
+
 // Whole pixels from (plan.x.begin, plan.y.begin) on.
 void copy_box(const MutableImageView& out, const ImageView& in, const ResizePlan& plan,
               bool mirror);
