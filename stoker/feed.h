@@ -12,8 +12,8 @@
 ///     }
 ///
 /// What it includes:
-///  - stoker::open_data(): a dataset by name, a folder or list of images, shards, parts of these;
-///    stoker::divide() makes a validation part where there is none;
+///  - stoker::open_data(): a dataset by name, a folder, list or table of images, shards, parts of
+///    these; stoker::divide() makes a validation part where there is none;
 ///  - stoker::Source: derive from it for data of another kind, and pass it to the feed;
 ///  - stoker::Policy: augmentation as text; stoker::register_operation() adds operations to those
 ///    that it can name;

@@ -51,8 +51,9 @@ class STOKER_API Predictor {
   /// Of a model for regression, the names of its targets.
   [[nodiscard]] const std::vector<std::string>& class_names() const;
 
-  /// Of all images of `data`, in their order: a folder, a list, a dataset by name or shards, as
-  /// open_data() has it. Its test part where it has one, else its validation part, else all.
+  /// Of all images of `data`, in their order: a folder, a list, a table, a dataset by name or
+  /// shards, as open_data() has it. Its test part where it has one, else its validation part, else
+  /// all.
   [[nodiscard]] std::vector<ImagePrediction> predict(const std::string& data);
 
  private:

@@ -14,6 +14,7 @@
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 #include "stoker/run/fold_folders.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/report_file.h"
@@ -57,13 +58,14 @@ std::vector<SweepRun> runs_of(const fs::path& folder) {
   return runs;
 }
 
-void say_outcome(const SweepRun& run, std::size_t count, const std::vector<RunOutcome>& outcomes) {
+void say_outcome(const SweepRun& run, std::size_t count, const ScoreText& score,
+                 const std::vector<RunOutcome>& outcomes) {
   const RunOutcome& outcome = outcomes.back();
   double seconds = 0;
   for (const RunOutcome& one : outcomes) seconds += one.seconds;
-  fmt::print("{} of {}: best val top-1 {}, last {}{}{}\n", run.name, count,
-             percent_text(outcome.best_score), percent_text(outcome.last_score),
-             std::isfinite(outcome.test_score) ? ", test " + percent_text(outcome.test_score) : "",
+  fmt::print("{} of {}: best val {} {}, last {}{}{}\n", run.name, count, score.label,
+             score.value(outcome.best_score), score.value(outcome.last_score),
+             std::isfinite(outcome.test_score) ? ", test " + score.value(outcome.test_score) : "",
              time_left_text(seconds, outcomes.size(), count));
   std::fflush(stdout);
 }
@@ -81,19 +83,23 @@ Json spread_json(const std::vector<RunOutcome>& outcomes, double RunOutcome::*me
           {"values", values}};
 }
 
-std::string spread_text(const Json& spread) {
-  return fmt::format("{:.2f} ± {:.2f} %", 100 * spread["mean"].get<double>(),
-                     100 * spread["std"].get<double>());
+std::string spread_text(const Json& spread, const ScoreText& score) {
+  const double mean = spread["mean"].get<double>(), deviation = spread["std"].get<double>();
+  if (!score.percent) return fmt::format("{:.4f} ± {:.4f}", mean, deviation);
+  return fmt::format("{:.2f} ± {:.2f} %", 100 * mean, 100 * deviation);
 }
 
-void summarise(const fs::path& folder, const std::vector<RunOutcome>& outcomes) {
+void summarise(const fs::path& folder, const ScoreText& score,
+               const std::vector<RunOutcome>& outcomes) {
+  const std::string best = "best_val_" + score.name, last = "last_val_" + score.name,
+                    test = "test_" + score.name;
   const Json json = {{"folds", outcomes.size()},
-                     {"best_val_top1", spread_json(outcomes, &RunOutcome::best_score)},
-                     {"last_val_top1", spread_json(outcomes, &RunOutcome::last_score)},
-                     {"test_top1", spread_json(outcomes, &RunOutcome::test_score)}};
+                     {best, spread_json(outcomes, &RunOutcome::best_score)},
+                     {last, spread_json(outcomes, &RunOutcome::last_score)},
+                     {test, spread_json(outcomes, &RunOutcome::test_score)}};
   write_whole_file(folder / kSummary, json_text(json) + "\n", "summary of the folds");
-  for (const char* name : {"best_val_top1", "last_val_top1", "test_top1"}) {
-    if (!json[name].is_null()) fmt::print("{:13}  {}\n", name, spread_text(json[name]));
+  for (const std::string& name : {best, last, test}) {
+    if (!json[name].is_null()) fmt::print("{:13}  {}\n", name, spread_text(json[name], score));
   }
 }
 
@@ -131,13 +137,16 @@ void complete_folds(const fs::path& folder) {
   const std::string resume = fmt::format("stoker train --resume {}", folder.string());
   std::vector<RunOutcome> outcomes;
   std::vector<std::string> folders;
+  ScoreText score;
   for (const SweepRun& run : runs) {
     complete_run(run, folder, signals, resume);
     folders.push_back((folder / run.name).string());
-    outcomes.push_back(outcome_of(read_run(folder / run.name)));
-    say_outcome(run, runs.size(), outcomes);
+    const RunReport report = read_run(folder / run.name);
+    score = score_text(report.task);
+    outcomes.push_back(outcome_of(report));
+    say_outcome(run, runs.size(), score, outcomes);
   }
-  summarise(folder, outcomes);
+  summarise(folder, score, outcomes);
   if (setting_of(folder, "no-report") == "true") return;
   write_report(folders, folder / "report.html", ReportFormat::kHtml);
   fmt::print("{:13}  {}\n", "report", (folder / "report.html").string());

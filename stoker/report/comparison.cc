@@ -10,7 +10,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
-#include "stoker/report/detail/score_text.h"
+#include "stoker/report/score_text.h"
 
 namespace stoker {
 namespace {
@@ -187,8 +187,8 @@ RunOutcome outcome_as(const RunReport& run, Task task) {
                      .seconds = detail::training_seconds(run),
                      .samples_per_second = detail::training_speed(run),
                      .wait_share = detail::waiting_share(run)};
-  for (const Metric* one : detail::more_metrics(task)) {
-    outcome.more.push_back(detail::metric_at(run, *one, best.row));
+  for (const Metric* one : more_metrics(task)) {
+    outcome.more.push_back(metric_at(run, *one, best.row));
   }
   return outcome;
 }

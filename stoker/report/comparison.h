@@ -20,7 +20,7 @@ struct RunOutcome {
   double best_score = 0, last_score = 0, test_score = 0;
   double last_loss = 0;  // of the validation
   double seconds = 0, samples_per_second = 0, wait_share = 0;
-  std::vector<double> more = {};  // other figures of the best epoch: detail::more_metrics()
+  std::vector<double> more = {};  // other figures of the best epoch: more_metrics()
 };
 [[nodiscard]] RunOutcome outcome_of(const RunReport& run);
 

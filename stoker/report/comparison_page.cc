@@ -8,9 +8,9 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/comparison.h"
-#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 #include "stoker/report/svg_chart.h"
 
 namespace stoker {
@@ -33,16 +33,16 @@ HtmlCell spread_cell(const Spread& spread, bool percent, std::size_t runs) {
 
 // Of a run or a group: its scores and, at its best epoch, what else the task has.
 std::vector<std::string> score_columns(Task task) {
-  const std::string label = detail::score_text(task).label;
+  const std::string label = score_text(task).label;
   std::vector<std::string> names = {"last " + label, "best " + label, "test " + label};
-  for (const Metric* one : detail::more_metrics(task)) names.emplace_back(one->label);
+  for (const Metric* one : more_metrics(task)) names.emplace_back(one->label);
   return names;
 }
 
 // A score that is no percentage has its four digits in every row.
 HtmlCell score_cell(const Spread& spread, bool percent, std::size_t runs) {
   if (percent || !std::isfinite(spread.mean)) return spread_cell(spread, percent, runs);
-  std::string text = detail::unit_text(spread.mean);
+  std::string text = unit_text(spread.mean);
   if (runs > 1) text += fmt::format(" ± {:.4f}", spread.deviation);
   return number_cell(spread.mean, std::move(text));
 }
@@ -55,7 +55,7 @@ HtmlTable groups_table(const Comparison& comparison) {
   for (const char* name : {"last loss", "training, s", "samples/s", "speed-up", "data wait"}) {
     table.columns.emplace_back(name);
   }
-  const bool percent = detail::score_text(comparison.task).percent;
+  const bool percent = score_text(comparison.task).percent;
   double first_seconds = std::nan("");
   for (const RunGroup& group : comparison.groups) {
     const auto spread = [&](double RunOutcome::*member) {
@@ -72,7 +72,7 @@ HtmlTable groups_table(const Comparison& comparison) {
     row.push_back(score_cell(spread(&RunOutcome::last_score), percent, runs));
     row.push_back(score_cell(spread(&RunOutcome::best_score), percent, runs));
     row.push_back(score_cell(spread(&RunOutcome::test_score), percent, runs));
-    for (std::size_t i = 0; i < detail::more_metrics(comparison.task).size(); ++i) {
+    for (std::size_t i = 0; i < more_metrics(comparison.task).size(); ++i) {
       row.push_back(spread_cell(more_spread(comparison, group, i), false, runs));
     }
     row.push_back(spread_cell(spread(&RunOutcome::last_loss), false, runs));
@@ -90,7 +90,7 @@ HtmlTable groups_table(const Comparison& comparison) {
 std::string runs_table(std::span<const RunReport> runs, const Comparison& comparison) {
   HtmlTable table{
       .label = "Every run", .columns = {"run", "state", "seed", "fold", "epochs"}, .rows = {}};
-  const detail::ScoreText score = detail::score_text(comparison.task);
+  const ScoreText score = score_text(comparison.task);
   for (const std::string& name : score_columns(comparison.task)) table.columns.push_back(name);
   for (const char* name : {"last loss", "training, s", "samples/s"}) {
     table.columns.emplace_back(name);
@@ -172,7 +172,7 @@ std::string curve_chart(std::span<const RunReport> runs, const Comparison& compa
 std::string axis_section(const Comparison& comparison) {
   if (!comparison.axis) return "";
   const std::string name = comparison.settings[comparison.axis->setting];
-  const detail::ScoreText score = detail::score_text(comparison.task);
+  const ScoreText score = score_text(comparison.task);
   return fmt::format(
       "<section id=\"against\"><h2>Against {0}</h2>\n<p class=\"hint\">Points are means of "
       "repeats, "
@@ -187,12 +187,12 @@ std::string axis_section(const Comparison& comparison) {
 }
 
 std::string curves(std::span<const RunReport> runs, const Comparison& comparison) {
-  const detail::ScoreText score = detail::score_text(comparison.task);
+  const ScoreText score = score_text(comparison.task);
   return "<section id=\"curves\"><h2>Curves</h2>\n<div class=\"charts two\">\n" +
          curve_chart(runs, comparison, score.column,
                      {.title = "Validation " + score.label,
                       .percent = score.percent,
-                      .y_floor = detail::score_floor(runs)}) +
+                      .y_floor = score_floor(runs)}) +
          curve_chart(runs, comparison, column_name::kValLoss, {.title = "Validation loss"}) +
          curve_chart(runs, comparison, column_name::kTrainLoss, {.title = "Training loss"}) +
          curve_chart(runs, comparison, column_name::kRate, {.title = "Learning rate"}) +

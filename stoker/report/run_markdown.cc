@@ -11,9 +11,9 @@
 #include "stoker/report/comparison.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/report/detail/run_sections.h"
-#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html_page.h"
 #include "stoker/report/line_plot.h"
+#include "stoker/report/score_text.h"
 
 namespace stoker {
 namespace {
@@ -108,8 +108,8 @@ void add_labels(MarkdownReport& report, const RunReport& run) {
   for (std::size_t i = 0; i < run.classes.size(); ++i) {
     const ClassMetrics& c = run.classes[i];
     rows.push_back({escaped(run.class_names[i]), std::to_string(c.support),
-                    percent_text(c.average_precision), detail::unit_text(c.threshold),
-                    percent_text(c.precision), percent_text(c.recall), detail::unit_text(c.f1)});
+                    percent_text(c.average_precision), unit_text(c.threshold),
+                    percent_text(c.precision), percent_text(c.recall), unit_text(c.f1)});
   }
   report.text +=
       table_text({"class", "samples", "AP", "threshold", "precision", "recall", "F1"}, rows);
@@ -123,8 +123,8 @@ void add_targets(MarkdownReport& report, const RunReport& run, const std::string
   std::vector<Row> rows;
   for (std::size_t i = 0; i < run.targets.size(); ++i) {
     const TargetMetrics& t = run.targets[i];
-    rows.push_back({escaped(run.class_names[i]), detail::unit_text(t.r2), number_text(t.mae),
-                    number_text(t.rmse)});
+    rows.push_back(
+        {escaped(run.class_names[i]), unit_text(t.r2), number_text(t.mae), number_text(t.rmse)});
   }
   report.text += table_text({"target", "R²", "MAE", "RMSE"}, rows);
   for (std::size_t i = 0; i < std::min(run.targets.size(), kMostPlots); ++i) {
@@ -167,12 +167,12 @@ std::string comparison_table(const Comparison& comparison) {
   Row columns;
   for (const std::string& name : comparison.settings) columns.push_back(escaped(name));
   if (columns.empty()) columns = {"run"};
-  const detail::ScoreText score = detail::score_text(comparison.task);
+  const ScoreText score = score_text(comparison.task);
   columns.emplace_back("runs");
   for (const char* which : {"last", "best", "test"}) {
     columns.push_back(fmt::format("{} {}{}", which, score.label, score.unit()));
   }
-  const auto more = detail::more_metrics(comparison.task);
+  const auto more = more_metrics(comparison.task);
   for (const Metric* one : more) columns.emplace_back(one->label);
   for (const char* name : {"last loss", "training, s", "samples/s", "speed-up"}) {
     columns.emplace_back(name);
@@ -229,7 +229,7 @@ void add_axis_plot(MarkdownReport& report, const Comparison& comparison, double 
 
 MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
   MarkdownReport report;
-  const detail::ScoreText score = detail::score_text(run.task);
+  const ScoreText score = score_text(run.task);
   report.text = fmt::format(
       "# {}\n\n{} on {}, {} epochs, augmentation: {}. Best validation {} {}, "
       "training {}, {} samples/s.\n\n",
@@ -255,10 +255,9 @@ MarkdownReport run_markdown(const RunReport& run, const std::string& stem) {
   add_curve(scores, run, column_name::kTrainTop1, "training", score.percent);
   add_curve(scores, run, score.column, "validation", score.percent);
   add_plot(report, stem + "_loss.png", "Loss", loss, {.title = "Loss", .x_title = "epoch"});
-  add_plot(report, fmt::format("{}_{}.png", stem, score.name), score.title, scores,
-           {.title = score.title + score.unit_words(),
-            .x_title = "epoch",
-            .y_min = detail::score_floor(run)});
+  add_plot(
+      report, fmt::format("{}_{}.png", stem, score.name), score.title, scores,
+      {.title = score.title + score.unit_words(), .x_title = "epoch", .y_min = score_floor(run)});
   add_results(report, run);
   add_classes(report, run, stem);
   add_labels(report, run);
@@ -282,7 +281,7 @@ MarkdownReport comparison_markdown(std::span<const RunReport> runs, const std::s
   report.text += comparison_table(comparison);
   add_axis_plot(report, comparison, &RunOutcome::seconds, "Training time in seconds",
                 stem + "_time.png", 1);
-  const detail::ScoreText score = detail::score_text(comparison.task);
+  const ScoreText score = score_text(comparison.task);
   const bool accuracy = comparison.task == Task::kClassify;
   add_axis_plot(
       report, comparison, &RunOutcome::last_score,
@@ -294,9 +293,7 @@ MarkdownReport comparison_markdown(std::span<const RunReport> runs, const std::s
   }
   const std::string title = "Validation " + score.label;
   add_plot(report, fmt::format("{}_{}.png", stem, score.name), title, curves,
-           {.title = title + score.unit_words(),
-            .x_title = "epoch",
-            .y_min = detail::score_floor(runs)});
+           {.title = title + score.unit_words(), .x_title = "epoch", .y_min = score_floor(runs)});
   return report;
 }
 

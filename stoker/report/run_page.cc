@@ -6,9 +6,9 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
-#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 
 namespace stoker {
 namespace detail {

@@ -147,7 +147,7 @@ class R27_PredictionsOfImagesWithoutLabels(Trained):
         seconds, rate = map(float, re.search(r"744 predictions, ([\d.]+) s of prediction \(([\d.]+) images/s\)", done.stdout).groups())
         self.assertGreater(seconds, 0)
         self.assertLess(seconds, elapsed)
-        self.assertAlmostEqual(rate * seconds, 744, delta=744 * 0.02)
+        self.assertAlmostEqual(rate * seconds, 744, delta=744 * 0.002 + rate * 0.005)  # seconds have two digits
         told = json.loads(self.rows("--json")[0].stdout)
         self.assertEqual((told["images"], told["predictions"]), (20, 20))
         self.assertAlmostEqual(told["images_per_second"] * told["seconds"], 20, places=3)

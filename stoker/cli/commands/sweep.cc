@@ -15,6 +15,7 @@
 #include "stoker/core/stop_signals.h"
 #include "stoker/report/comparison.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 #include "stoker/run/report_file.h"
 
 namespace stoker {
@@ -35,13 +36,14 @@ class SweepProgress {
   explicit SweepProgress(std::size_t count) : count_(count) {}
 
   void run_ended(const fs::path& run) {
-    const RunOutcome outcome = outcome_of(read_run(run));
+    const RunReport report = read_run(run);
+    const RunOutcome outcome = outcome_of(report);
+    const ScoreText score = score_text(report.task);
     seconds_ += outcome.seconds;
     ++done_;
-    fmt::print("{}/{}  {}  top-1 {}  {} s, {} samples/s{}\n", done_, count_,
-               run.filename().string(), percent_text(outcome.last_score),
-               number_text(outcome.seconds), count_text(outcome.samples_per_second),
-               time_left_text(seconds_, done_, count_));
+    fmt::print("{}/{}  {}  {} {}  {} s, {} samples/s{}\n", done_, count_, run.filename().string(),
+               score.label, score.value(outcome.last_score), number_text(outcome.seconds),
+               count_text(outcome.samples_per_second), time_left_text(seconds_, done_, count_));
     std::fflush(stdout);
   }
 
@@ -79,7 +81,9 @@ std::string quoted_field(const std::string& text) {
 void write_table(const fs::path& folder, const SweepPlan& plan, const std::vector<SweepRun>& runs) {
   std::string text = "run";
   for (const SweepAxis& axis : plan.axes) text += "," + axis.flag;
-  text += ",seed,epochs,last_top1,best_top1,test_top1,last_loss,seconds,samples_per_second\n";
+  const std::string score = score_text(read_run(folder / runs.front().name).task).name;
+  text += fmt::format(
+      ",seed,epochs,last_{0},best_{0},test_{0},last_loss,seconds,samples_per_second\n", score);
   for (const SweepRun& run : runs) {
     const RunReport report = read_run(folder / run.name);
     const RunOutcome outcome = outcome_of(report);

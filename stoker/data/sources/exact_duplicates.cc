@@ -64,7 +64,7 @@ std::string digest_of_part(const std::filesystem::path& path, std::uint64_t begi
 }  // namespace
 
 Sets find_exact_duplicates(const ImageListing& listing) {
-  constexpr std::uint64_t kBlock = 4096;
+  constexpr std::uint64_t kReadBlock = 4096;
   const auto digest = [&](std::size_t place, std::uint64_t begin, std::uint64_t length) {
     return digest_of_part(listing.root / listing.images[place].path, begin, length);
   };
@@ -76,7 +76,8 @@ Sets find_exact_duplicates(const ImageListing& listing) {
   }
   Sets sets = refine<std::uint64_t>({all}, [&](std::size_t i) { return sizes[i]; });
   // From the middle: photographs of one camera have the same first kilobytes.
-  sets = refine<std::string>(sets, [&](std::size_t i) { return digest(i, sizes[i] / 2, kBlock); });
+  sets =
+      refine<std::string>(sets, [&](std::size_t i) { return digest(i, sizes[i] / 2, kReadBlock); });
   sets = refine<std::string>(
       sets, [&](std::size_t i) { return digest(i, 0, std::numeric_limits<std::uint64_t>::max()); });
   std::ranges::sort(sets);

@@ -6,8 +6,8 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/report/detail/run_sections.h"
-#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 #include "stoker/report/svg_chart.h"
 
 namespace stoker::detail {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "stoker/report/detail/run_sections.h"
-#include "stoker/report/detail/score_text.h"
 #include "stoker/report/html.h"
 #include "stoker/report/html_page.h"
+#include "stoker/report/score_text.h"
 #include "stoker/report/svg_chart.h"
 
 namespace stoker::detail {

@@ -1,4 +1,4 @@
-#include "stoker/report/detail/score_text.h"
+#include "stoker/report/score_text.h"
 
 #include <cmath>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include "stoker/report/detail/run_sections.h"
 #include "stoker/report/html_page.h"
 
-namespace stoker::detail {
+namespace stoker {
 
 std::string ScoreText::value(double number) const {
   return percent ? percent_text(number) : unit_text(number);
@@ -44,7 +44,8 @@ double metric_at(const RunReport& run, const Metric& metric, std::size_t row) {
 
 std::optional<double> score_floor(const RunReport& run) {
   if (run.task != Task::kRegress) return {};
-  return best_of(run.results, score_column(run.task)).value > 0 ? std::optional(0.0) : std::nullopt;
+  return detail::best_of(run.results, score_column(run.task)).value > 0 ? std::optional(0.0)
+                                                                        : std::nullopt;
 }
 
 std::optional<double> score_floor(std::span<const RunReport> runs) {
@@ -54,4 +55,4 @@ std::optional<double> score_floor(std::span<const RunReport> runs) {
   return {};
 }
 
-}  // namespace stoker::detail
+}  // namespace stoker

@@ -9,14 +9,14 @@
 #include "stoker/core/metric_list.h"
 #include "stoker/report/run_report.h"
 
-namespace stoker::detail {
+namespace stoker {
 
 struct ScoreText {
   std::string name;    // "top1"
   std::string label;   // "top-1"
   std::string title;   // "Top-1 accuracy"
   std::string column;  // of results.csv
-  bool percent;
+  bool percent = true;
 
   [[nodiscard]] std::string value(double number) const;  // "93.12 %" or "0.9312"
   // ", %" behind a column's name and " in per cent" behind a plot's title, where they are.
@@ -38,4 +38,4 @@ struct ScoreText {
 // Of several runs in one chart.
 [[nodiscard]] std::optional<double> score_floor(std::span<const RunReport> runs);
 
-}  // namespace stoker::detail
+}  // namespace stoker
