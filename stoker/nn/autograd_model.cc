@@ -9,6 +9,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/layers/autocast.h"
+#include "stoker/nn/layers/keyed_dropout.h"
 #include "stoker/nn/loss.h"
 #include "stoker/nn/onnx/onnx_layers.h"
 #include "stoker/nn/target_loss.h"
@@ -46,7 +47,8 @@ at::Tensor AutogradModel::prepared(const at::Tensor& x) const {
                                          image.width),
                  .found = fmt::format("({})", fmt::join(x.sizes(), ", "))});
   }
-  if (image.channels > 1) return x.contiguous(at::MemoryFormat::ChannelsLast);
+  const at::MemoryFormat format = memory_format();
+  if (image.channels > 1 || format == at::MemoryFormat::Contiguous) return x.contiguous(format);
   // With one channel both orders are the same bytes, and LibTorch would take the slow kernels for
   // the other one: strides that say which is meant.
   const at::Tensor rows = x.contiguous();
@@ -63,19 +65,6 @@ void AutogradModel::freeze(std::size_t count) {
   }
 }
 
-at::Tensor AutogradModel::feature_map(const at::Tensor& x, const StageContext& context) const {
-  const at::AutoGradMode grad(context.training);
-  at::Tensor a = x;
-  for (std::size_t stage = 0; stage < body_stages(); ++stage) {
-    const bool learns = context.training && stage >= frozen();
-    const at::AutoGradMode stage_grad(learns);
-    StageContext of_stage{.training = learns || (context.training && trains_frozen_norms())};
-    if (learns) of_stage.draw_key = context.draw_key;
-    a = run_stage(stage, a, of_stage);
-  }
-  return a;
-}
-
 void AutogradModel::check_features(const at::Tensor& features) const {
   check_same_device(device(), features.device());
   const std::int64_t expected = head().weight.size(1);
@@ -90,7 +79,7 @@ at::Tensor AutogradModel::forward(const at::Tensor& x) const { return forward_he
 at::Tensor AutogradModel::features(const at::Tensor& x) const {
   const at::NoGradGuard no_grad;
   const Autocast autocast(device(), precision());
-  return pooled(feature_map(prepared(x), {})).to(at::kFloat);
+  return pool_map(run_body(prepared(x), {}), {}).to(at::kFloat);
 }
 
 at::Tensor AutogradModel::forward_head(const at::Tensor& features) const {
@@ -106,7 +95,8 @@ Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& label
   {
     const at::AutoGradMode grad(true);
     const Autocast autocast(device(), precision());
-    features = pooled(feature_map(prepared(x), {.training = true, .draw_key = options.draw}));
+    const StageContext context{.training = true, .draw_key = options.draw};
+    features = pool_map(run_body(prepared(x), context), context);
   }
   return backward_head(features, labels, options);
 }
@@ -115,7 +105,8 @@ at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
                                        const std::optional<DrawKey>& draw) const {
   const Autocast autocast(device(), precision());
   const bool drops = dropout() > 0 && draw;
-  return head()(drops ? dropped(features, dropout(), *draw) : features).to(at::kFloat);
+  return head()(drops ? dropped(features, features.size(0), dropout(), *draw) : features)
+      .to(at::kFloat);
 }
 
 at::Tensor AutogradModel::class_loss(const at::Tensor& outputs, const at::Tensor& labels,
@@ -147,25 +138,28 @@ at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor
   {
     const at::NoGradGuard no_grad;
     const Autocast autocast(device(), precision());
-    map = feature_map(prepared(x), {}).to(at::kFloat).contiguous();
+    map = run_body(prepared(x), {}).to(at::kFloat).contiguous();
   }
-  if (map.dim() != 4) return Model::class_activation(x, classes);
+  const MapLayout layout = map_layout();
+  if (map.dim() != (layout.rows > 0 ? 3 : 4)) return Model::class_activation(x, classes);
   const at::AutoGradMode grad(true);
   map.requires_grad_(true);
-  const at::Tensor outputs = head()(pooled(map));
+  const at::Tensor outputs = head()(pool_map(map, {}));
   const std::vector<at::Tensor> only_the_map = {map};
   outputs.gather(1, classes.unsqueeze(1))
       .sum()
       .backward({}, /*retain_graph=*/false, /*create_graph=*/false, at::TensorList(only_the_map));
   const at::NoGradGuard no_grad;
-  const at::Tensor heat = (map.detach() * map.grad()).sum(1).relu();
+  at::Tensor heat = (map.detach() * map.grad()).sum(layout.channels).relu();
+  if (layout.rows > 0) {
+    heat = heat.narrow(1, layout.first_token, layout.rows * layout.columns)
+               .reshape({-1, layout.rows, layout.columns});
+  }
   return heat / heat.amax({1, 2}, /*keepdim=*/true).clamp_min(1e-12);
 }
 
 OnnxValue AutogradModel::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
-  OnnxValue a = x;
-  for (std::size_t stage = 0; stage < body_stages(); ++stage) a = append_stage(stage, graph, a);
-  return onnx_linear(graph, stages().back().name, head(), append_pooled(graph, a));
+  return onnx_linear(graph, stages().back().name, head(), append_features(graph, x));
 }
 
 }  // namespace stoker

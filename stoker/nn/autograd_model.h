@@ -1,6 +1,11 @@
-// A model whose gradients autograd finds: it says what each of its stages computes. Frozen stages
-// run without autograd, so nothing is kept for, or computed by, a backward pass through them.
+// A model whose gradients autograd finds: it says what its body computes, and has a linear head.
+// Frozen stages run without autograd, so nothing is kept for, or computed by, a backward pass
+// through them.
 #pragma once
+
+#include <cstdint>
+
+#include <c10/core/MemoryFormat.h>
 
 #include "stoker/nn/layers/layers.h"
 #include "stoker/nn/model.h"
@@ -24,23 +29,32 @@ class AutogradModel : public Model {
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const final;
 
  protected:
-  // Tensors lie on the model's device, in the order sample, row, column, channel.
-  [[nodiscard]] virtual std::size_t body_stages() const = 0;  // all but the head
-  [[nodiscard]] virtual at::Tensor run_stage(std::size_t stage, const at::Tensor& x,
-                                             const StageContext& context) const = 0;
-  // What the head sees of the last of them: (samples, features).
-  [[nodiscard]] virtual at::Tensor pooled(const at::Tensor& x) const = 0;
+  // Tensors lie on the model's device, in the memory format below.
+  // What the body gives: a map of each image, or features. Called with autograd as training needs
+  // it; stages that do not learn are the network's own care.
+  [[nodiscard]] virtual at::Tensor run_body(const at::Tensor& x,
+                                            const StageContext& context) const = 0;
+  // What the head sees of that: (samples, features).
+  [[nodiscard]] virtual at::Tensor pool_map(const at::Tensor& map,
+                                            const StageContext& context) const = 0;
   [[nodiscard]] virtual const Linear& head() const = 0;
-  // run_stage() as in use, and pooled(), as nodes of a graph.
-  virtual OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const = 0;
-  virtual OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const = 0;
+  // run_body() and pool_map() as in use, as nodes of a graph.
+  virtual OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const = 0;
   // The fraction of features that training drops in front of the head.
   [[nodiscard]] virtual double dropout() const { return 0; }
+  [[nodiscard]] virtual at::MemoryFormat memory_format() const {
+    return at::MemoryFormat::ChannelsLast;
+  }
+  // How to read the map of run_body().
+  struct MapLayout {
+    std::int64_t channels = 1;           // the dimension
+    std::int64_t rows = 0, columns = 0;  // of tokens in one dimension; 0: the map has two
+    std::int64_t first_token = 0;        // of those that are places of the image
+  };
+  [[nodiscard]] virtual MapLayout map_layout() const { return {}; }
 
  private:
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
-  // What the last stage of the body gives.
-  [[nodiscard]] at::Tensor feature_map(const at::Tensor& x, const StageContext& context) const;
   [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
                                         const std::optional<DrawKey>& draw) const;
   [[nodiscard]] at::Tensor class_loss(const at::Tensor& outputs, const at::Tensor& labels,

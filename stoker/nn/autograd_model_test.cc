@@ -1,5 +1,3 @@
-#include "stoker/nn/autograd_model.h"
-
 #include <utility>
 #include <vector>
 
@@ -7,15 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "stoker/io/onnx.h"
+#include "stoker/nn/staged_network.h"
 
 namespace stoker {
 namespace {
 
 // Two stages that only note how they were run, and a head.
-class NotingModel final : public AutogradModel {
+class NotingModel final : public StagedNetwork {
  public:
   NotingModel()
-      : AutogradModel("noting", {.image = {2, 2, 1}, .classes = 3}),
+      : StagedNetwork("noting", {.image = {2, 2, 1}, .classes = 3}),
         head_(at::rand({3, 4}), at::rand({3})) {}
 
   [[nodiscard]] std::vector<StageContext> taken() const { return std::exchange(noted_, {}); }

@@ -34,6 +34,14 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
+// A network that a file describes by itself, not by a name that this program knows.
+struct NetworkGraph {
+  std::string text = {};  // io/exported_program.h
+  std::string head = {};  // the name of its head's layer
+
+  [[nodiscard]] bool empty() const noexcept { return text.empty(); }
+};
+
 // Tensors that learn together, or stay as they are together.
 struct ModelStage {
   std::string name;  // "layer1"
@@ -52,6 +60,7 @@ struct DrawKey {
   std::uint64_t batch = 0;        // through all epochs
   std::uint32_t first_place = 0;  // where only a part of the batch is given
   std::uint32_t place_step = 1;   // from one given sample to the next
+  std::uint32_t layer = 0;        // that draws, in a network with several
 };
 
 // How one pass runs the layers of a stage.
@@ -107,6 +116,10 @@ class Model {
   [[nodiscard]] const ModelInput& input() const noexcept { return input_; }
   // Of one sample, forward: by this the number of threads is chosen.
   [[nodiscard]] virtual std::int64_t multiply_adds() const = 0;
+
+  // Of a network that was exported from Python (nn/graph), what a model file must hold to make it
+  // again; empty for others.
+  [[nodiscard]] virtual NetworkGraph graph() const { return {}; }
 
   // From the input to the head, which is the last one and a single linear layer.
   [[nodiscard]] virtual std::vector<ModelStage> stages() const = 0;

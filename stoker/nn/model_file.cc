@@ -9,6 +9,7 @@
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
 #include "stoker/nn/finite_weights.h"
+#include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
 
@@ -17,6 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kGraph = "stoker.graph";  // of exported networks, with its head's name
+constexpr const char* kHead = "stoker.head";
 constexpr const char* kImage = "stoker.image";
 constexpr const char* kClasses = "stoker.classes";
 constexpr const char* kMean = "stoker.mean";
@@ -168,6 +171,7 @@ void save_model(const std::filesystem::path& path, const Model& model,
   save_model(path,
              {.architecture = model.architecture(),
               .input = model.input(),
+              .graph = model.graph(),
               .class_names = class_names,
               .preprocessing = preprocessing},
              all_tensors(model));
@@ -187,6 +191,10 @@ SafetensorsMetadata card_metadata(const ModelCard& card) {
       {kClasses, Json(card.class_names).dump()},
       {kMean, numbers_text(preprocessing.mean, card.input.image)},
       {kDeviation, numbers_text(preprocessing.deviation, card.input.image)}};
+  if (!card.graph.empty()) {
+    metadata[kGraph] = card.graph.text;
+    metadata[kHead] = card.graph.head;
+  }
   if (card.input.image.depth != 8) metadata[kDepth] = fmt::format("{}", card.input.image.depth);
   if (!preprocessing.window.empty()) metadata[kWindow] = preprocessing.window;
   if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
@@ -206,6 +214,9 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
   }
   card.input = {.image = parse_image(metadata, path),
                 .classes = static_cast<std::int64_t>(card.class_names.size())};
+  if (metadata.contains(kGraph)) {
+    card.graph = {.text = metadata.at(kGraph), .head = value_of(metadata, kHead, path)};
+  }
   card.preprocessing = {.mean = channel_numbers(metadata, kMean, card.input.image, path),
                         .deviation = channel_numbers(metadata, kDeviation, card.input.image, path)};
   if (metadata.contains(kWindow)) card.preprocessing.window = metadata.at(kWindow);
@@ -218,7 +229,11 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
 
 namespace {
 
-std::unique_ptr<Model> make_model_of(const ModelCard& card) {
+std::unique_ptr<Model> make_model_of(const ModelCard& card, const SafetensorsFile& file,
+                                     const std::string& path) {
+  if (!card.graph.empty()) {
+    return make_exported_network(card.architecture, card.graph, card.input, file.tensors(), path);
+  }
   try {
     return make_model(card.architecture, card.input, /*seed=*/0);
   } catch (const OptionError& error) {
@@ -231,7 +246,7 @@ std::unique_ptr<Model> make_model_of(const ModelCard& card) {
 LoadedModel load_model(const std::filesystem::path& path, bool allow_nonfinite) {
   const SafetensorsFile file(path);
   LoadedModel loaded{.model = nullptr, .card = read_card(file.metadata(), path.string())};
-  loaded.model = make_model_of(loaded.card);
+  loaded.model = make_model_of(loaded.card, file, path.string());
   read_tensors(all_tensors(*loaded.model), file, path.string());
   if (!allow_nonfinite) require_finite(all_tensors(*loaded.model), path.string());
   return loaded;

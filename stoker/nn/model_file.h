@@ -24,6 +24,7 @@ inline constexpr const char* kArchitectureKey = "stoker.architecture";
 struct ModelCard {
   std::string architecture;
   ModelInput input;
+  NetworkGraph graph = {};               // of a network that was exported from Python
   std::vector<std::string> class_names;  // label i means class_names[i]; of kRegress the targets'
   Preprocessing preprocessing;
   // How the run's training data was divided (data/division.h); empty: it was not.

@@ -88,38 +88,44 @@ std::vector<std::string> task_choices() {
 Settings model_settings(RunSettings& run) {
   std::vector<std::string> usages;
   for (const ModelFamily& family : model_families()) usages.push_back(family.usage);
-  return {{.name = "task",
-           .help = "one class per image (classify), several (multilabel), or numbers (regress); "
-                   "auto: what the data has",
-           .place = &run.task,
-           .choices = task_choices()},
-          {.name = "model",
-           .help = fmt::format("{} (not given: chosen from the data or --pretrained)",
-                               fmt::join(usages, "; or ")),
-           .place = &run.model},
-          {.name = "pretrained",
-           .help = "weights to start from: .safetensors, .pth or a run folder; a head for other "
-                   "classes is replaced",
-           .place = &run.pretrained},
-          {.name = "allow-nonfinite",
-           .help = "accept --pretrained weights that contain NaN or infinity",
-           .place = &run.allow_nonfinite,
-           .scope = kRun},
-          {.name = "freeze",
-           .help = "layers to freeze: none, all but the head, or the first N stages",
-           .place = run.freeze.text()},
-          {.name = "unfreeze-epoch",
-           .help = "unfreeze all layers after N epochs (0: never)",
-           .place = &run.train.unfreeze_epoch},
-          {.name = "features",
-           .help = "with --freeze all: compute the input of the head once for --cached-views "
-                   "versions of each image (cached), or in every epoch (fresh)",
-           .place = either_text(run.cached_features, "fresh", "cached"),
-           .choices = {"fresh", "cached"}},
-          {.name = "cached-views",
-           .help = "with --features cached: augmented versions of each image",
-           .place = &run.cached_views,
-           .range = kCount}};
+  return {
+      {.name = "task",
+       .help = "one class per image (classify), several (multilabel), or numbers (regress); "
+               "auto: what the data has",
+       .place = &run.task,
+       .choices = task_choices()},
+      {.name = "model",
+       .help = fmt::format("{}; or FILE.pt2, a network exported from Python (not given: chosen "
+                           "from the data or --pretrained)",
+                           fmt::join(usages, "; or ")),
+       .place = &run.model},
+      {.name = "head",
+       .help = "with --model FILE.pt2: the linear layer that gives the classes, where it is not "
+               "the last one",
+       .place = &run.head},
+      {.name = "pretrained",
+       .help = "weights to start from: .safetensors, .pth or a run folder; a head for other "
+               "classes is replaced",
+       .place = &run.pretrained},
+      {.name = "allow-nonfinite",
+       .help = "accept --pretrained weights that contain NaN or infinity",
+       .place = &run.allow_nonfinite,
+       .scope = kRun},
+      {.name = "freeze",
+       .help = "layers to freeze: none, all but the head, or the first N stages",
+       .place = run.freeze.text()},
+      {.name = "unfreeze-epoch",
+       .help = "unfreeze all layers after N epochs (0: never)",
+       .place = &run.train.unfreeze_epoch},
+      {.name = "features",
+       .help = "with --freeze all: compute the input of the head once for --cached-views "
+               "versions of each image (cached), or in every epoch (fresh)",
+       .place = either_text(run.cached_features, "fresh", "cached"),
+       .choices = {"fresh", "cached"}},
+      {.name = "cached-views",
+       .help = "with --features cached: augmented versions of each image",
+       .place = &run.cached_views,
+       .range = kCount}};
 }
 
 std::vector<std::string> loss_choices() {

@@ -126,6 +126,7 @@ TrainReporter::Subject subject_of(const RunSettings& run, const TrainSetup& setu
           .top_k = run.train.top_k,
           .card = {.architecture = model.architecture(),
                    .input = model.input(),
+                   .graph = model.graph(),
                    .class_names = output_names(*setup.data.train),
                    .preprocessing = run.preprocessing(),
                    .division = setup.parts.division ? to_text(*setup.parts.division) : "",

@@ -85,7 +85,7 @@ std::unique_ptr<Model> new_model(const RunSettings& settings, const TrainData& d
                                  std::string& pretrained) {
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(output_names(*data.train).size())};
-  auto model = make_model(settings.model, input, settings.train.feed.seed);
+  auto model = make_model(settings.model, input, settings.train.feed.seed, settings.head);
   if (!settings.pretrained.empty()) {
     pretrained = load_pretrained(*model, settings.pretrained, settings.allow_nonfinite);
   }
@@ -150,8 +150,9 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
   if (!settings.pretrained.empty()) settings.pretrained = weights_path(settings.pretrained);
-  for (std::string* data : {&settings.data, &settings.validation.data,
-                            &settings.validation.test_data, &settings.pretrained}) {
+  for (std::string* data :
+       {&settings.data, &settings.validation.data, &settings.validation.test_data,
+        &settings.pretrained, &settings.model}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
   TrainingParts parts = open_parts(settings);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/io/detail/strided_rows.h"
 #include "stoker/io/detail/torch_storages.h"
 #include "stoker/io/pickle.h"
 #include "stoker/io/safetensors.h"
@@ -27,22 +28,20 @@ class TensorMaker {
   [[nodiscard]] TensorView make(std::string name, const PickleValue& value);
 
   // What the views point to besides the file.
-  [[nodiscard]] std::vector<std::vector<std::byte>> take_copies() { return std::move(copies_); }
+  [[nodiscard]] std::vector<std::vector<std::byte>> take_copies() { return rows_.take_copies(); }
 
  private:
-  struct Strided;
   [[nodiscard]] PickleValue without_parameter(const PickleValue& value) const;
-  [[nodiscard]] Strided read_call(const PickleValue& call) const;
+  [[nodiscard]] StridedTensor read_call(const PickleValue& call) const;
   [[nodiscard]] std::vector<std::int64_t> read_sizes(const PickleValue& value) const;
-  [[nodiscard]] std::span<const std::byte> in_a_row(const Strided& tensor);
+  [[nodiscard]] std::span<const std::byte> in_a_row(const StridedTensor& tensor);
   [[noreturn]] void fail(std::string expected, std::string found) const;
 
   const Pickle& pickle_;
   const TorchStorages& storages_;
   const TorchSource& source_;
   std::string name_;  // of the tensor that is being made
-  std::uint64_t copies_left_;
-  std::vector<std::vector<std::byte>> copies_;
+  StridedRows rows_;
 };
 
 }  // namespace stoker::detail

@@ -4,9 +4,9 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/core/rng.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/shared_statistics.h"
 
@@ -21,15 +21,6 @@ void make_leaf(at::Tensor& tensor) { tensor = tensor.detach().requires_grad_(tru
 // The same leaf elsewhere, frozen if it was; autograd would take a moved tensor for a computed one.
 void move_leaf(at::Tensor& tensor, const at::Device& device) {
   tensor = tensor.detach().to(device).requires_grad_(tensor.requires_grad());
-}
-
-// One value has no variance: LibTorch would make the running one NaN.
-void check_batch(const at::Tensor& x) {
-  if (x.numel() > x.size(1)) return;
-  throw Error({.what = "batch normalisation cannot learn from this batch",
-               .expected = "at least two values for each channel",
-               .found = fmt::format("{} samples of {}x{} pixels", x.size(0), x.size(2), x.size(3)),
-               .hint = "Take a batch size that leaves no single sample over, or larger images"});
 }
 
 }  // namespace
@@ -55,6 +46,15 @@ void Convolution::append_parameters(const std::string& name, std::vector<NamedTe
 
 void Convolution::to(const at::Device& device) { move_leaf(weight, device); }
 
+void check_norm_batch(const at::Tensor& x) {
+  // A rank may have no sample in a short batch; LibTorch then changes no statistics.
+  if (x.size(0) == 0 || x.numel() > x.size(1)) return;
+  throw Error({.what = "batch normalisation cannot learn from this batch",
+               .expected = "at least two values for each channel",
+               .found = fmt::format("a batch of ({})", fmt::join(x.sizes(), ", ")),
+               .hint = "Take a batch size that leaves no single sample over, or larger images"});
+}
+
 BatchNorm::BatchNorm(std::int64_t channels)
     : weight(at::ones({channels})),
       bias(at::zeros({channels})),
@@ -73,8 +73,7 @@ at::Tensor BatchNorm::operator()(const at::Tensor& x, const StageContext& contex
     return normalised_by_all_ranks(
         x, {weight, bias, running_mean, running_variance, kRunningShare, kVarianceFloor});
   }
-  // A rank may have no sample in a short batch; LibTorch then changes no statistics.
-  if (training && x.size(0) > 0) check_batch(x);
+  if (training) check_norm_batch(x);
   return at::batch_norm(x, weight, bias, running_mean, running_variance, training, kRunningShare,
                         kVarianceFloor, /*cudnn_enabled=*/true);
 }
@@ -119,21 +118,6 @@ void Linear::append_parameters(const std::string& name, std::vector<NamedTensor>
 void Linear::to(const at::Device& device) {
   move_leaf(weight, device);
   move_leaf(bias, device);
-}
-
-at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& key) {
-  const auto limit = static_cast<std::uint32_t>(probability * 0x1p32);
-  const auto growth = static_cast<float>(1 / (1 - probability));
-  at::Tensor factors = at::empty(rows.sizes(), at::kFloat);
-  auto* factor = factors.data_ptr<float>();
-  for (std::int64_t row = 0; row < rows.size(0); ++row) {
-    const std::uint32_t place = key.first_place + static_cast<std::uint32_t>(row) * key.place_step;
-    Rng rng({.seed = key.seed, .epoch = place, .sample = key.batch}, kDropoutStream);
-    for (std::int64_t i = 0; i < rows.size(1); ++i) {
-      *factor++ = rng.next_u32() < limit ? 0 : growth;
-    }
-  }
-  return rows * factors.to(rows.device());
 }
 
 }  // namespace stoker

@@ -62,8 +62,8 @@ struct Linear {
   void to(const at::Device& device);
 };
 
-// Dropout in training: each value of a row becomes 0 with this probability, drawn by the key and
-// the row's number; the others grow so that the mean stays.
-[[nodiscard]] at::Tensor dropped(const at::Tensor& rows, double probability, const DrawKey& key);
+// Throws Error where batch norms cannot learn from `x`: one value has no variance, and LibTorch
+// would make the running one NaN.
+void check_norm_batch(const at::Tensor& x);
 
 }  // namespace stoker

@@ -6,13 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/layers/keyed_dropout.h"
 
 namespace stoker {
 namespace {
 
 TEST(Dropped, ZeroesTheShareAndKeepsTheMean) {
   const at::Tensor rows = at::full({100, 1280}, 3.0F);
-  const at::Tensor out = dropped(rows, 0.2, {.seed = 1, .batch = 5});
+  const at::Tensor out = dropped(rows, rows.size(0), 0.2, {.seed = 1, .batch = 5});
   const at::Tensor zero = out.eq(0);
   const auto count = static_cast<double>(out.numel());
   EXPECT_NEAR(zero.sum().item<double>() / count, 0.2, 5 * std::sqrt(0.2 * 0.8 / count));
@@ -22,12 +23,12 @@ TEST(Dropped, ZeroesTheShareAndKeepsTheMean) {
 
 TEST(Dropped, IsAFunctionOfSeedBatchAndPlace) {
   const at::Tensor rows = at::ones({8, 64});
-  const at::Tensor out = dropped(rows, 0.5, {.seed = 1, .batch = 5});
-  EXPECT_TRUE(at::equal(out, dropped(rows, 0.5, {.seed = 1, .batch = 5})));
-  EXPECT_FALSE(at::equal(out, dropped(rows, 0.5, {.seed = 2, .batch = 5})));
-  EXPECT_FALSE(at::equal(out, dropped(rows, 0.5, {.seed = 1, .batch = 6})));
+  const at::Tensor out = dropped(rows, rows.size(0), 0.5, {.seed = 1, .batch = 5});
+  EXPECT_TRUE(at::equal(out, dropped(rows, rows.size(0), 0.5, {.seed = 1, .batch = 5})));
+  EXPECT_FALSE(at::equal(out, dropped(rows, rows.size(0), 0.5, {.seed = 2, .batch = 5})));
+  EXPECT_FALSE(at::equal(out, dropped(rows, rows.size(0), 0.5, {.seed = 1, .batch = 6})));
   // However many other samples there are.
-  const at::Tensor fewer = dropped(rows.slice(0, 0, 3), 0.5, {.seed = 1, .batch = 5});
+  const at::Tensor fewer = dropped(rows.slice(0, 0, 3), 3, 0.5, {.seed = 1, .batch = 5});
   EXPECT_TRUE(at::equal(out.slice(0, 0, 3), fewer));
 }
 

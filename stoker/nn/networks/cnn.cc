@@ -33,7 +33,7 @@ void check_channels(const std::vector<std::int64_t>& channels, const ImageShape&
 
 Cnn::Cnn(const std::string& architecture, const std::vector<std::int64_t>& channels,
          const ModelInput& input, std::uint64_t seed)
-    : AutogradModel(architecture, input), head_([&] {
+    : StagedNetwork(architecture, input), head_([&] {
         check_channels(channels, input.image);
         LayerSeed layers{.seed = seed};
         std::int64_t inputs = input.image.channels;

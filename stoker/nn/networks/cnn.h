@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "stoker/nn/autograd_model.h"
 #include "stoker/nn/layers/layers.h"
+#include "stoker/nn/staged_network.h"
 
 namespace stoker {
 
-class Cnn final : public AutogradModel {
+class Cnn final : public StagedNetwork {
  public:
   Cnn(const std::string& architecture, const std::vector<std::int64_t>& channels,
       const ModelInput& input, std::uint64_t seed);

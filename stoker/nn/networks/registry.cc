@@ -13,6 +13,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
+#include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/networks/cnn.h"
 #include "stoker/nn/networks/mlp.h"
@@ -207,8 +208,16 @@ std::span<const ModelFamily> model_families() {
 }
 
 std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
-                                  std::uint64_t seed) {
+                                  std::uint64_t seed, const std::string& head) {
   settle_vector_math();  // before anything is computed by several threads
+  if (is_exported_network(architecture)) {
+    return load_exported_network(architecture, input, seed, head);
+  }
+  if (!head.empty()) {
+    throw OptionError({.what = "only a network from a .pt2 file has a head to be named",
+                       .expected = "`model` FILE.pt2, or no `head`",
+                       .found = fmt::format("`model` {}", architecture)});
+  }
   const std::size_t colon = architecture.find(':');
   const std::string name = architecture.substr(0, colon);
   const std::string details = colon == std::string::npos ? "" : architecture.substr(colon + 1);

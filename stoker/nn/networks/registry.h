@@ -26,7 +26,10 @@ using MakeModel = std::function<std::unique_ptr<Model>(
 void register_family(ModelFamily family, MakeModel make);
 
 // Throws Error where the name is unknown or the network does not fit the input.
+// `FILE.pt2` is a network that Python exported (nn/graph/exported_network.h), whose head is the
+// linear layer `head` if that is given.
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& architecture,
-                                                const ModelInput& input, std::uint64_t seed);
+                                                const ModelInput& input, std::uint64_t seed,
+                                                const std::string& head = {});
 
 }  // namespace stoker

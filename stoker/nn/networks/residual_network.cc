@@ -13,7 +13,7 @@ namespace stoker {
 
 ResidualNetwork::ResidualNetwork(const std::string& architecture, const ModelInput& input,
                                  ResidualParts parts)
-    : AutogradModel(architecture, input), parts_(std::move(parts)) {}
+    : StagedNetwork(architecture, input), parts_(std::move(parts)) {}
 
 std::int64_t ResidualNetwork::multiply_adds() const {
   std::int64_t sum = parts_.head.weight.numel();

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "stoker/nn/autograd_model.h"
 #include "stoker/nn/layers/layers.h"
 #include "stoker/nn/layers/residual_block.h"
+#include "stoker/nn/staged_network.h"
 
 namespace stoker {
 
@@ -25,7 +25,7 @@ struct ResidualParts {
   double dropout = 0;  // in front of the head, in training
 };
 
-class ResidualNetwork final : public AutogradModel {
+class ResidualNetwork final : public StagedNetwork {
  public:
   ResidualNetwork(const std::string& architecture, const ModelInput& input, ResidualParts parts);
 

@@ -192,7 +192,7 @@ std::unique_ptr<Model> make_checked(const NetworkFamily& family, const std::stri
 
 TorchNetwork::TorchNetwork(const std::string& architecture, const ModelInput& input,
                            Network network, Linear head, std::int64_t multiply_adds)
-    : AutogradModel(architecture, input),
+    : StagedNetwork(architecture, input),
       network_(std::move(network)),
       head_(std::move(head)),
       multiply_adds_(multiply_adds) {

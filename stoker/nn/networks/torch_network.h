@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "stoker/network.h"
-#include "stoker/nn/autograd_model.h"
 #include "stoker/nn/layers/layers.h"
+#include "stoker/nn/staged_network.h"
 
 namespace stoker {
 
-class TorchNetwork final : public AutogradModel {
+class TorchNetwork final : public StagedNetwork {
  public:
   // `head` takes what the network's stages give.
   TorchNetwork(const std::string& architecture, const ModelInput& input, Network network,

@@ -1,0 +1,384 @@
+#include "stoker/nn/graph/exported_network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "stoker/core/error.h"
+#include "stoker/io/onnx.h"
+#include "stoker/nn/layers/initial_weights.h"
+#include "stoker/nn/layers/multiply_adds.h"
+#include "stoker/nn/layers/vector_math.h"
+#include "stoker/nn/tensor_views.h"
+
+namespace stoker {
+namespace {
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
+using Kind = GraphInput::Kind;
+
+[[noreturn]] void refuse_network(const std::string& file, std::string expected, std::string found,
+                                 std::string hint = {}) {
+  throw Error({.what = "the exported network does not fit the data",
+               .path = file,
+               .expected = std::move(expected),
+               .found = std::move(found),
+               .hint = std::move(hint)});
+}
+
+GraphReference images_of(const ExportedGraph& graph) {
+  return std::ranges::find(graph.inputs, Kind::kImages, &GraphInput::kind)->value;
+}
+
+// A tensor as training has it: parameters are leaves that autograd fills.
+at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
+  return kind == Kind::kParameter ? tensor.detach().requires_grad_(true) : tensor;
+}
+
+// Whether a graph's parameters have a type that training knows.
+void check_types(const ExportedGraph& graph, const std::vector<at::Tensor>& tensors,
+                 const std::string& file) {
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (graph.inputs[i].kind != Kind::kParameter || tensors[i].scalar_type() == at::kFloat)
+      continue;
+    refuse_network(
+        file, "float32 weights",
+        fmt::format("{} of {}", graph.inputs[i].name, at::toString(tensors[i].scalar_type())));
+  }
+}
+
+// The first convolution of images, whose weights follow the number of channels: for one channel
+// the sum of all, since grey is the same in each (timm's in_chans=1); for more, repeated and scaled
+// so that what they add up to stays.
+void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
+                  std::int64_t channels) {
+  const GraphReference images = images_of(graph);
+  for (const GraphNode& node : graph.nodes) {
+    if (node.target != "aten::conv2d") continue;
+    std::map<std::string, GraphReference> references;
+    for (const GraphNamedArgument& argument : node.arguments) {
+      const auto* value = std::get_if<GraphReference>(&argument.value);
+      if (value != nullptr) references[argument.name] = *value;
+    }
+    if (references["input"] != images) continue;
+    const auto place = std::ranges::find(graph.inputs, references["weight"], &GraphInput::value);
+    if (place == graph.inputs.end()) continue;
+    at::Tensor& weight = tensors[static_cast<std::size_t>(place - graph.inputs.begin())];
+    const std::int64_t had = weight.dim() == 4 ? weight.size(1) : channels;
+    if (had == channels) continue;
+    const at::NoGradGuard no_grad;
+    if (channels == 1) {
+      weight = weight.sum(1, /*keepdim=*/true);
+    } else {
+      const std::int64_t times = (channels + had - 1) / had;
+      weight = weight.repeat({1, times, 1, 1}).narrow(1, 0, channels).contiguous() *
+               (static_cast<double>(had) / static_cast<double>(channels));
+    }
+    weight = as_input(weight, Kind::kParameter);
+  }
+}
+
+// What scripts/export_network.py wrote about the network; nothing in it is needed.
+struct Facts {
+  std::string name;
+  std::string size;  // "224x224"
+  std::string head;
+};
+
+Facts read_facts(const std::string& text, const std::filesystem::path& path) {
+  Facts facts{.name = path.stem().string(), .size = {}, .head = {}};
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return facts;
+  if (json.contains("name") && json["name"].is_string()) facts.name = json["name"];
+  if (json.contains("size") && json["size"].is_array() && json["size"].size() == 2 &&
+      json["size"][0].is_number_integer() && json["size"][1].is_number_integer()) {
+    facts.size = fmt::format("{}x{}", json["size"][0].get<int>(), json["size"][1].get<int>());
+  }
+  return facts;
+}
+
+// The side of a square of tokens, of which a few may stand for no place of the image.
+struct TokenGrid {
+  std::int64_t side = 0, prefix = 0;
+};
+TokenGrid grid_of(std::int64_t tokens) {
+  constexpr std::int64_t kMostOthers = 8;  // class token, distillation, registers
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(tokens)));
+  const std::int64_t prefix = tokens - side * side;
+  return prefix <= kMostOthers && side > 1 ? TokenGrid{side, prefix} : TokenGrid{};
+}
+
+// How many values of nodes up to each node are used by later ones.
+std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end) {
+  std::vector<std::size_t> last(graph.values.size(), 0);
+  std::vector<bool> made(graph.values.size(), false);
+  std::vector<std::ptrdiff_t> change(end + 1, 0);
+  const auto use = [&](GraphReference value, std::size_t node) { last[value.value] = node; };
+  std::vector<std::size_t> begin(graph.values.size(), 0);
+  for (std::size_t i = 0; i < end; ++i) {
+    for (const GraphNamedArgument& argument : graph.nodes[i].arguments) {
+      if (const auto* one = std::get_if<GraphReference>(&argument.value)) use(*one, i);
+      if (const auto* list = std::get_if<std::vector<GraphSize>>(&argument.value)) {
+        for (const GraphSize& size : *list) {
+          if (const auto* value = std::get_if<GraphReference>(&size)) use(*value, i);
+        }
+      }
+      if (const auto* list =
+              std::get_if<std::vector<std::optional<GraphReference>>>(&argument.value)) {
+        for (const auto& one : *list) {
+          if (one) use(*one, i);
+        }
+      }
+    }
+    for (const GraphOutput& output : graph.nodes[i].outputs) {
+      for (const GraphReference& value : output.values) {
+        made[value.value] = true;
+        begin[value.value] = i;
+      }
+    }
+  }
+  last[images_of(graph).value] = std::max(last[images_of(graph).value], std::size_t{0});
+  for (std::size_t value = 0; value < made.size(); ++value) {
+    if (!made[value] || last[value] <= begin[value]) continue;
+    ++change[begin[value]];
+    --change[last[value]];
+  }
+  // The images themselves live until their last use.
+  ++change[0];
+  --change[last[images_of(graph).value]];
+  std::vector<std::size_t> live(end, 0);
+  std::ptrdiff_t now = 0;
+  for (std::size_t i = 0; i < end; ++i) {
+    now += change[i];
+    live[i] = static_cast<std::size_t>(now);
+  }
+  return live;
+}
+
+}  // namespace
+
+ExportedNetwork::ExportedNetwork(const std::string& name, const ModelInput& input, Parts parts,
+                                 const std::string& file)
+    : AutogradModel(kGraphPrefix + name, input),
+      parts_(std::move(parts)),
+      executor_(parts_.graph, parts_.layout.node_stages, file),
+      images_(images_of(parts_.graph)) {
+  try_out(file);
+}
+
+GraphValues ExportedNetwork::input_values() const {
+  GraphValues values(parts_.graph.values.size());
+  for (std::size_t i = 0; i < parts_.graph.inputs.size(); ++i) {
+    const GraphInput& input = parts_.graph.inputs[i];
+    if (input.kind != Kind::kImages) values[input.value.value] = parts_.tensors[i];
+  }
+  return values;
+}
+
+// Once with two black images in use, noting every shape.
+void ExportedNetwork::try_out(const std::string& file) {
+  constexpr std::int64_t kImages = 2;
+  const ImageShape& image = input().image;
+  const at::NoGradGuard no_grad;
+  GraphValues values = input_values();
+  values[images_.value] = at::zeros({kImages, image.channels, image.height, image.width});
+  Shapes shapes(values.size());
+  const GraphMode mode{.samples = kImages};
+  const std::size_t end = parts_.layout.body_end;
+  std::size_t node = 0;
+  try {
+    multiply_adds_ = multiply_adds_of([&] {
+      for (; node < end; ++node) {
+        executor_.run(values, node, node + 1, mode);
+        for (const GraphOutput& output : parts_.graph.nodes[node].outputs) {
+          for (const GraphReference& value : output.values) {
+            const c10::IValue& made = values[value.value];
+            if (made.isTensor()) shapes[value.value] = made.toTensor().sizes().vec();
+          }
+        }
+      }
+    });
+  } catch (const c10::Error& error) {
+    const GraphNode& failed = parts_.graph.nodes[node];
+    const std::string text = error.what_without_backtrace();
+    refuse_network(
+        file, fmt::format("a network that takes images of {}", shape_text(image)),
+        fmt::format("LibTorch's error in {} of {}: {}", failed.target, failed.module,
+                    text.substr(0, text.find('\n'))),
+        "Networks of tokens take images of the size that they were exported for: see `val_aa` "
+        "and `aa`, or export it with --size");
+  }
+  const std::vector<std::int64_t>& features = shapes[parts_.layout.features.value];
+  const std::int64_t width = parts_.head.weight.size(1);
+  if (features != std::vector<std::int64_t>{kImages, width}) {
+    refuse_network(file, fmt::format("(samples, {}) in front of the head", width),
+                   fmt::format("({})", fmt::join(features, ", ")),
+                   "Name the head's module with `head`");
+  }
+  multiply_adds_ = multiply_adds_ / kImages + parts_.head.weight.numel();
+  choose_cut(shapes);
+}
+
+// The last value that all of the head's features come from and that has places of the image.
+void ExportedNetwork::choose_cut(const Shapes& shapes) {
+  const std::size_t end = parts_.layout.body_end;
+  cut_ = end;
+  map_ = parts_.layout.features;
+  map_layout_ = {};
+  const std::vector<std::size_t> live = live_values(parts_.graph, end);
+  const std::int64_t width = parts_.head.weight.size(1);
+  const std::size_t last_stage = parts_.layout.node_stages[end - 1];
+  for (std::size_t i = end; i-- > 0;) {
+    const auto& outputs = parts_.graph.nodes[i].outputs;
+    const bool single = outputs.size() == 1 && outputs[0].values.size() == 1 && live[i] == 1;
+    if (!single) continue;
+    const GraphReference value = outputs[0].values[0];
+    const std::vector<std::int64_t>& shape = shapes[value.value];
+    MapLayout layout;
+    if (shape.size() == 4 && shape[2] > 1 && shape[3] == width && shape[1] != width) {
+      layout.channels = 3;
+    } else if (shape.size() == 3 && grid_of(shape[1]).side > 0) {
+      const TokenGrid grid = grid_of(shape[1]);
+      // Where a class token alone is read, the last block's places have no slope: one block before.
+      if (grid.prefix > 0 && parts_.layout.node_stages[i] + 1 >= last_stage) continue;
+      layout = {.channels = 2, .rows = grid.side, .columns = grid.side, .first_token = grid.prefix};
+    } else if (shape.size() != 4 || shape[2] * shape[3] <= 1) {
+      continue;
+    }
+    cut_ = i + 1;
+    map_ = value;
+    map_layout_ = layout;
+    return;
+  }
+}
+
+GraphMode ExportedNetwork::mode_of(const StageContext& context, std::int64_t samples) const {
+  return {.samples = samples,
+          .draw = context.draw_key,
+          .first_training = context.training ? frozen() : GraphMode::kNone,
+          .trains_all_norms = trains_frozen_norms()};
+}
+
+at::Tensor ExportedNetwork::run(const at::Tensor& x, GraphReference from, std::size_t begin,
+                                std::size_t end, GraphReference to,
+                                const StageContext& context) const {
+  GraphValues values = input_values();
+  values[from.value] = x;
+  const at::Tensor samples = x;
+  executor_.run(values, begin, end, mode_of(context, samples.size(0)));
+  return values[to.value].toTensor();
+}
+
+at::Tensor ExportedNetwork::run_body(const at::Tensor& x, const StageContext& context) const {
+  const at::AutoGradMode grad(context.training);
+  return run(x, images_, 0, cut_, map_, context);
+}
+
+at::Tensor ExportedNetwork::pool_map(const at::Tensor& map, const StageContext& context) const {
+  if (cut_ == parts_.layout.body_end) return map;
+  return run(map, map_, cut_, parts_.layout.body_end, parts_.layout.features, context);
+}
+
+std::vector<ModelStage> ExportedNetwork::stages() const {
+  std::vector<ModelStage> all;
+  for (const GraphLayout::Stage& stage : parts_.layout.stages) {
+    ModelStage& tensors = all.emplace_back(ModelStage{stage.name, {}});
+    for (const std::size_t place : stage.inputs) {
+      const GraphInput& input = parts_.graph.inputs[place];
+      auto& list = input.kind == Kind::kParameter ? tensors.parameters : tensors.buffers;
+      list.push_back({input.name, parts_.tensors[place]});
+    }
+  }
+  const std::string& name = parts_.layout.head_name;
+  parts_.head.append_parameters(name, all.emplace_back(ModelStage{name, {}}).parameters);
+  return all;
+}
+
+void ExportedNetwork::move_tensors(const at::Device& device) {
+  for (std::size_t i = 0; i < parts_.tensors.size(); ++i) {
+    at::Tensor& tensor = parts_.tensors[i];
+    if (!tensor.defined()) continue;
+    tensor = tensor.detach().to(device).requires_grad_(tensor.requires_grad());
+  }
+  parts_.head.to(device);
+  executor_.to(device);
+}
+
+OnnxValue ExportedNetwork::append_features(OnnxGraph& /*graph*/, const OnnxValue& /*x*/) const {
+  throw Error({.what = "cannot export a network from a .pt2 file to ONNX yet",
+               .expected = "a built-in network",
+               .found = architecture()});
+}
+
+bool is_exported_network(std::string_view architecture) { return architecture.ends_with(".pt2"); }
+
+std::unique_ptr<Model> load_exported_network(const std::filesystem::path& path,
+                                             const ModelInput& input, std::uint64_t seed,
+                                             const std::string& head) {
+  settle_vector_math();
+  const ExportedProgram program(path);
+  const std::string file = path.string();
+  ExportedGraph graph = program.graph();
+  GraphLayout layout = lay_out(graph, head, file);
+  std::vector<at::Tensor> tensors(graph.inputs.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (graph.inputs[i].kind == Kind::kImages) continue;
+    tensors[i] = as_input(tensor_of(program.tensors()[next++].view), graph.inputs[i].kind);
+  }
+  check_types(graph, tensors, file);
+  fit_channels(graph, tensors, input.image.channels);
+  const at::Tensor weight = tensors[layout.head_weight], bias = tensors[layout.head_bias];
+  if (weight.dim() != 2 || bias.dim() != 1) {
+    refuse_network(file, "a matrix and a vector as the head", "something else");
+  }
+  LayerSeed layers{.seed = seed};
+  Linear own_head = weight.size(0) == input.classes ? Linear(weight, bias)
+                                                    : Linear(weight.size(1), input.classes, layers);
+  const Facts facts = read_facts(program.facts(), path);
+  return std::make_unique<ExportedNetwork>(
+      facts.name, input,
+      ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
+                             std::move(own_head)},
+      file);
+}
+
+std::unique_ptr<Model> make_exported_network(const std::string& architecture,
+                                             const NetworkGraph& source, const ModelInput& input,
+                                             std::span<const TensorView> views,
+                                             const std::string& file) {
+  settle_vector_math();
+  ExportedGraph graph = parse_exported_graph(source.text, file);
+  GraphLayout layout = lay_out(graph, source.head, file);
+  std::map<std::string_view, const TensorView*> by_name;
+  for (const TensorView& view : views) by_name[view.name] = &view;
+  std::vector<at::Tensor> tensors(graph.inputs.size());
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const GraphInput& one = graph.inputs[i];
+    if (one.kind == Kind::kImages) continue;
+    const auto found = by_name.find(one.name);
+    if (found == by_name.end()) {
+      throw Error({.what = "the model file lacks a tensor of its network",
+                   .path = file,
+                   .expected = one.name,
+                   .found = "none"});
+    }
+    tensors[i] = as_input(tensor_of(*found->second), one.kind);
+  }
+  check_types(graph, tensors, file);
+  Linear own_head(tensors[layout.head_weight], tensors[layout.head_bias]);
+  return std::make_unique<ExportedNetwork>(
+      architecture.substr(std::string_view(kGraphPrefix).size()), input,
+      ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
+                             std::move(own_head)},
+      file);
+}
+
+}  // namespace stoker

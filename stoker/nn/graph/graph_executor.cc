@@ -1,0 +1,310 @@
+#include "stoker/nn/graph/graph_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
+#include "stoker/nn/graph/graph_layers.h"
+
+namespace stoker {
+namespace {
+
+const GraphArgument* find_argument(const std::vector<GraphNamedArgument>& arguments,
+                                   std::string_view name) {
+  const auto found = std::ranges::find(arguments, name, &GraphNamedArgument::name);
+  return found == arguments.end() ? nullptr : &found->value;
+}
+
+std::optional<GraphReference> reference(const std::vector<GraphNamedArgument>& arguments,
+                                        std::string_view name) {
+  const GraphArgument* found = find_argument(arguments, name);
+  const auto* value = found != nullptr ? std::get_if<GraphReference>(found) : nullptr;
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+std::optional<double> number(const std::vector<GraphNamedArgument>& arguments,
+                             std::string_view name) {
+  const GraphArgument* found = find_argument(arguments, name);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* real = std::get_if<double>(found)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(found)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+// "add_" and "relu_", not "add".
+bool is_in_place(const std::string& target) {
+  const std::string name = target.substr(0, target.find('.'));
+  return name.ends_with('_');
+}
+
+template <typename Visit>
+void visit_references(const GraphNode& node, const Visit& visit) {
+  for (const GraphNamedArgument& argument : node.arguments) {
+    if (const auto* one = std::get_if<GraphReference>(&argument.value)) visit(*one);
+    if (const auto* sizes = std::get_if<std::vector<GraphSize>>(&argument.value)) {
+      for (const GraphSize& size : *sizes) {
+        if (const auto* value = std::get_if<GraphReference>(&size)) visit(*value);
+      }
+    }
+    if (const auto* list =
+            std::get_if<std::vector<std::optional<GraphReference>>>(&argument.value)) {
+      for (const auto& one : *list) {
+        if (one) visit(*one);
+      }
+    }
+  }
+}
+
+[[noreturn]] void refuse_node(const std::string& file, std::string expected,
+                              const GraphNode& node) {
+  throw Error({.what = "the exported network cannot be executed",
+               .path = file,
+               .expected = std::move(expected),
+               .found = fmt::format("{}{}{}", node.target, node.module.empty() ? "" : " in ",
+                                    node.module)});
+}
+
+std::int64_t integer_now(const std::vector<GraphNamedArgument>& arguments, std::string_view name,
+                         const GraphValues& values) {
+  const GraphArgument* found = find_argument(arguments, name);
+  const auto* whole = found != nullptr ? std::get_if<std::int64_t>(found) : nullptr;
+  if (whole != nullptr) return *whole;
+  return values[std::get<GraphReference>(*found).value].toInt();
+}
+
+std::int64_t computed(const std::string& target, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  bool overflow = false;
+  if (target == "add") overflow = __builtin_add_overflow(a, b, &result);
+  if (target == "sub") overflow = __builtin_sub_overflow(a, b, &result);
+  if (target == "mul") overflow = __builtin_mul_overflow(a, b, &result);
+  if (target == "floordiv") {
+    if (b <= 0 || a < 0) overflow = true;
+    if (!overflow) result = a / b;
+  }
+  if (!overflow) return result;
+  throw Error({.what = "the exported network cannot be executed",
+               .expected = "sizes that are integers of 64 bits",
+               .found = fmt::format("{} of {} and {}", target, a, b)});
+}
+
+}  // namespace
+
+GraphExecutor::GraphExecutor(const ExportedGraph& graph, const std::vector<std::size_t>& stages,
+                             const std::string& file) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const GraphNode& node = graph.nodes[i];
+    steps_.push_back({.target = node.target,
+                      .module = node.module,
+                      .outputs = node.outputs,
+                      .stage = stages[i],
+                      .layer = static_cast<std::uint32_t>(i) + 1});
+  }
+  find_actions(graph, file);
+  find_masks(graph, file);
+  find_last_uses(graph);
+}
+
+void GraphExecutor::find_actions(const ExportedGraph& graph, const std::string& file) {
+  std::set<std::uint32_t> buffers, constants;
+  for (const GraphInput& input : graph.inputs) {
+    if (input.kind == GraphInput::Kind::kBuffer) buffers.insert(input.value.value);
+    if (input.kind != GraphInput::Kind::kBuffer) constants.insert(input.value.value);
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const GraphNode& node = graph.nodes[i];
+    Step& step = steps_[i];
+    if (node.target.starts_with("aten::_assert")) {
+      step.action = Action::kNothing;
+      continue;
+    }
+    const bool arithmetic = !node.target.starts_with("aten::");
+    if (arithmetic || node.target == "aten::sym_size.int") {
+      step.action = arithmetic ? Action::kArithmetic : Action::kSize;
+      step.arguments = node.arguments;
+      const bool known = arithmetic ? find_argument(node.arguments, "a") != nullptr &&
+                                          find_argument(node.arguments, "b") != nullptr
+                                    : reference(node.arguments, "self").has_value() &&
+                                          number(node.arguments, "dim").has_value();
+      const bool one = node.outputs.size() == 1 && node.outputs[0].values.size() == 1;
+      if (!known || !one) refuse_node(file, "an integer of known arguments", node);
+      continue;
+    }
+    step.call.emplace(node, file);
+    if (node.target == "aten::batch_norm") step.action = Action::kBatchNorm;
+    if (node.target.starts_with("aten::dropout")) step.action = Action::kDropout;
+    if (node.target == "aten::bernoulli_.float") step.action = Action::kDraw;
+    if (node.target == "aten::scaled_dot_product_attention" &&
+        number(node.arguments, "dropout_p").value_or(0) > 0) {
+      step.action = Action::kAttention;
+    }
+    if (!is_in_place(node.target)) continue;
+    const auto self = reference(node.arguments, "self");
+    if (self && buffers.contains(self->value)) step.action = Action::kBufferUpdate;
+    if (self && constants.contains(self->value)) {
+      refuse_node(file, "operators that leave weights and images as they are", node);
+    }
+  }
+}
+
+// Stochastic depth: a mask is made, drawn, divided by the probability and multiplied. In use, the
+// product is what would be multiplied, and the rest is nothing.
+void GraphExecutor::find_masks(const ExportedGraph& graph, const std::string& file) {
+  std::map<std::uint32_t, std::size_t> made_by;  // values to nodes
+  std::map<std::uint32_t, double> masks;         // and the probability that they keep
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const GraphNode& node = graph.nodes[i];
+    Step& step = steps_[i];
+    const auto define = [&] {
+      for (const GraphOutput& output : node.outputs) {
+        for (const GraphReference& value : output.values) made_by[value.value] = i;
+      }
+    };
+    if (step.action == Action::kDraw) {
+      const auto self = reference(node.arguments, "self");
+      const auto kept = number(node.arguments, "p");
+      const auto maker = self ? made_by.find(self->value) : made_by.end();
+      const bool known = maker != made_by.end() && kept && *kept > 0 && *kept <= 1 &&
+                         (graph.nodes[maker->second].target == "aten::new_empty" ||
+                          graph.nodes[maker->second].target == "aten::empty.memory_format");
+      if (!known) refuse_node(file, "stochastic depth as timm and torchvision have it", node);
+      steps_[maker->second].action = Action::kMask;
+      masks[node.outputs.at(0).values.at(0).value] = *kept;
+    } else {
+      bool uses_mask = false;
+      visit_references(node, [&](GraphReference value) {
+        uses_mask = uses_mask || masks.contains(value.value);
+      });
+      if (uses_mask && node.target == "aten::div_.Tensor") {
+        const auto self = reference(node.arguments, "self");
+        const auto by = number(node.arguments, "other");
+        if (!self || !by || *by != masks[self->value]) {
+          refuse_node(file, "a mask that is divided by the probability to be kept", node);
+        }
+        step.action = Action::kMask;
+        masks[node.outputs.at(0).values.at(0).value] = *by;
+      } else if (uses_mask) {
+        const auto self = reference(node.arguments, "self"),
+                   other = reference(node.arguments, "other");
+        const bool product = node.target == "aten::mul.Tensor" && self && other &&
+                             masks.contains(self->value) != masks.contains(other->value);
+        if (!product) refuse_node(file, "a mask that is multiplied", node);
+        step.action = Action::kMaskedProduct;
+        step.other = masks.contains(self->value) ? other : self;
+      }
+    }
+    define();
+  }
+}
+
+void GraphExecutor::find_last_uses(const ExportedGraph& graph) {
+  std::vector<std::size_t> last(graph.values.size(), steps_.size());
+  std::vector<bool> is_input(graph.values.size(), false);
+  for (const GraphInput& input : graph.inputs) is_input[input.value.value] = true;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    for (const GraphOutput& output : graph.nodes[i].outputs) {
+      for (const GraphReference& value : output.values) last[value.value] = i;
+    }
+    visit_references(graph.nodes[i], [&](GraphReference value) { last[value.value] = i; });
+  }
+  for (std::uint32_t value = 0; value < last.size(); ++value) {
+    if (is_input[value] || value == graph.output.value || last[value] == steps_.size()) continue;
+    steps_[last[value]].dead.push_back({value});
+  }
+}
+
+void GraphExecutor::put(const Step& step, std::vector<c10::IValue> results, GraphValues& values) {
+  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+    const GraphOutput& output = step.outputs[i];
+    if (!output.is_list) {
+      if (!output.values.empty()) values[output.values[0].value] = std::move(results[i]);
+      continue;
+    }
+    const c10::List<at::Tensor> list = std::move(results[i]).toTensorList();
+    if (list.size() != output.values.size()) {
+      throw Error({.what = "the exported network cannot be executed",
+                   .expected = fmt::format("{} tensors of {}", output.values.size(), step.target),
+                   .found = fmt::format("{}", list.size())});
+    }
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      values[output.values[k].value] = at::Tensor(list[k]);
+    }
+  }
+}
+
+void GraphExecutor::call_operator(const Step& step, GraphValues& values) const {
+  put(step, (*step.call)(values), values);
+}
+
+void GraphExecutor::execute(const Step& step, GraphValues& values, const GraphMode& mode) const {
+  const bool training = mode.first_training != GraphMode::kNone;
+  const bool learns = training && step.stage >= mode.first_training;
+  const bool draws = learns && mode.draw;
+  const auto key = [&]() -> std::optional<DrawKey> {
+    if (!draws) return std::nullopt;
+    DrawKey own = *mode.draw;
+    own.layer = step.layer;
+    return own;
+  };
+  switch (step.action) {
+    case Action::kCall:
+      return call_operator(step, values);
+    case Action::kNothing:
+      return;
+    case Action::kSize:
+      return put(step,
+                 {values[reference(step.arguments, "self")->value].toTensor().size(
+                     static_cast<std::int64_t>(*number(step.arguments, "dim")))},
+                 values);
+    case Action::kArithmetic:
+      return put(step,
+                 {computed(step.target, integer_now(step.arguments, "a", values),
+                           integer_now(step.arguments, "b", values))},
+                 values);
+    case Action::kBatchNorm:
+      return put(
+          step,
+          {graph_batch_norm(*step.call, values, learns || (training && mode.trains_all_norms))},
+          values);
+    case Action::kDropout:
+      return put(step, {graph_dropout(*step.call, values, mode.samples, key())}, values);
+    case Action::kAttention:
+      return put(step, {graph_attention(*step.call, values, mode.samples, key())}, values);
+    case Action::kDraw:
+      if (!draws) return;
+      return put(step, {graph_draw(*step.call, values, mode.samples, *key())}, values);
+    case Action::kMask:
+      if (draws) call_operator(step, values);
+      return;
+    case Action::kMaskedProduct:
+      if (draws) return call_operator(step, values);
+      return put(step, {values[step.other->value]}, values);
+    case Action::kBufferUpdate: {
+      const bool moves = learns || (training && mode.trains_all_norms);
+      if (moves) call_operator(step, values);
+      return;
+    }
+  }
+}
+
+void GraphExecutor::run(GraphValues& values, std::size_t begin, std::size_t end,
+                        const GraphMode& mode) const {
+  for (std::size_t i = begin; i < end; ++i) {
+    const Step& step = steps_[i];
+    execute(step, values, mode);
+    for (const GraphReference& dead : step.dead) values[dead.value] = c10::IValue();
+  }
+}
+
+void GraphExecutor::to(const at::Device& device) {
+  for (Step& step : steps_) {
+    if (step.call) step.call->to(device);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Writes what Python makes of networks, for tests/networks_test.py: run by an environment that has torch and timm.
+
+    networks_python.py FOLDER NAME…
+
+For each NAME of timm: NAME.pt2 (scripts/export_network.py), NAME.batch.safetensors (pixels and labels) and
+NAME.expected.safetensors: logits in use, and of one pass of training the loss, every gradient and every buffer.
+"""
+
+import copy
+import importlib.util
+import json
+import pathlib
+import sys
+
+import torch
+from safetensors.torch import save_file
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "export_network.py"
+SAMPLES = 4
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("export_network", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def with_life(model):
+    """As after training: no bias is 0, no running mean 0, no layer scale tiny."""
+    with torch.no_grad():
+        for name, tensor in list(model.named_parameters()) + list(model.named_buffers()):
+            if tensor.dim() == 1 and tensor.is_floating_point():
+                tensor.copy_(torch.rand_like(tensor) + (0.5 if name.endswith(("running_var", "weight", "gamma")) else -0.5))
+
+
+def expected_of(model, pixels, labels):
+    used = copy.deepcopy(model).eval()
+    with torch.no_grad():
+        results = {"logits": used(pixels)}
+    trained = copy.deepcopy(model).train()
+    logits = trained(pixels)
+    loss = torch.nn.functional.cross_entropy(logits, labels)
+    loss.backward()
+    results |= {"training_logits": logits.detach(), "loss": loss.detach()}
+    for name, parameter in trained.named_parameters():
+        results["grad." + name] = parameter.grad if parameter.grad is not None else torch.zeros(0)
+    for name, buffer in trained.named_buffers():
+        results["buffer." + name] = buffer
+    return {name: tensor.contiguous().clone() for name, tensor in results.items()}
+
+
+def main():
+    folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    script = load_script()
+    torch.set_num_threads(1)
+    for name in names:
+        options = script.parse_arguments([name, "--set", "drop_path_rate=0.0"] if "swin" in name else [name])
+        torch.manual_seed(1)
+        model, facts = script.make_timm(options)
+        with_life(model)
+        pixels = torch.randn(SAMPLES, 3, *facts["size"])
+        labels = torch.arange(SAMPLES) * 7 % 1000
+        program = script.export(copy.deepcopy(model), 3, facts["size"])
+        torch.export.save(program, folder / f"{name}.pt2", extra_files={"stoker.json": json.dumps({"name": name, **facts})})
+        save_file({"pixels": pixels, "labels": labels}, folder / f"{name}.batch.safetensors")
+        save_file(expected_of(model, pixels, labels), folder / f"{name}.expected.safetensors")
+        print(f"{name}: written", flush=True)
+
+
+if __name__ == "__main__":
+    main()
