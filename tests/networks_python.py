@@ -56,7 +56,7 @@ def main():
     script = load_script()
     torch.set_num_threads(1)
     for name in names:
-        options = script.parse_arguments([name, "--set", "drop_path_rate=0.0"] if "swin" in name else [name])
+        options = script.parse_arguments([name, "--classes", "1000", *(["--set", "drop_path_rate=0.0"] if "swin" in name else [])])
         torch.manual_seed(1)
         model, facts = script.make_timm(options)
         with_life(model)

@@ -37,7 +37,7 @@ struct NamedTensor {
 // A network that a file describes by itself, not by a name that this program knows.
 struct NetworkGraph {
   std::string text = {};  // io/exported_program.h
-  std::string head = {};  // the name of its head's layer
+  std::string head = {};  // the name of its head's layer, where the user gave it
 
   [[nodiscard]] bool empty() const noexcept { return text.empty(); }
 };

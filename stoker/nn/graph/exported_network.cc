@@ -13,7 +13,8 @@
 
 #include "stoker/core/error.h"
 #include "stoker/io/onnx.h"
-#include "stoker/nn/layers/initial_weights.h"
+#include "stoker/nn/graph/bounded_memory.h"
+#include "stoker/nn/graph/graph_references.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/tensor_views.h"
@@ -120,23 +121,9 @@ std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end
   std::vector<std::size_t> last(graph.values.size(), 0);
   std::vector<bool> made(graph.values.size(), false);
   std::vector<std::ptrdiff_t> change(end + 1, 0);
-  const auto use = [&](GraphReference value, std::size_t node) { last[value.value] = node; };
   std::vector<std::size_t> begin(graph.values.size(), 0);
   for (std::size_t i = 0; i < end; ++i) {
-    for (const GraphNamedArgument& argument : graph.nodes[i].arguments) {
-      if (const auto* one = std::get_if<GraphReference>(&argument.value)) use(*one, i);
-      if (const auto* list = std::get_if<std::vector<GraphSize>>(&argument.value)) {
-        for (const GraphSize& size : *list) {
-          if (const auto* value = std::get_if<GraphReference>(&size)) use(*value, i);
-        }
-      }
-      if (const auto* list =
-              std::get_if<std::vector<std::optional<GraphReference>>>(&argument.value)) {
-        for (const auto& one : *list) {
-          if (one) use(*one, i);
-        }
-      }
-    }
+    visit_references(graph.nodes[i], [&](GraphReference value) { last[value.value] = i; });
     for (const GraphOutput& output : graph.nodes[i].outputs) {
       for (const GraphReference& value : output.values) {
         made[value.value] = true;
@@ -144,7 +131,6 @@ std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end
       }
     }
   }
-  last[images_of(graph).value] = std::max(last[images_of(graph).value], std::size_t{0});
   for (std::size_t value = 0; value < made.size(); ++value) {
     if (!made[value] || last[value] <= begin[value]) continue;
     ++change[begin[value]];
@@ -187,6 +173,7 @@ void ExportedNetwork::try_out(const std::string& file) {
   constexpr std::int64_t kImages = 2;
   const ImageShape& image = input().image;
   const at::NoGradGuard no_grad;
+  const BoundedMemory bounded(most_trial_bytes());
   GraphValues values = input_values();
   values[images_.value] = at::zeros({kImages, image.channels, image.height, image.width});
   Shapes shapes(values.size());
@@ -216,13 +203,19 @@ void ExportedNetwork::try_out(const std::string& file) {
         "and `aa`, or export it with --size");
   }
   const std::vector<std::int64_t>& features = shapes[parts_.layout.features.value];
-  const std::int64_t width = parts_.head.weight.size(1);
-  if (features != std::vector<std::int64_t>{kImages, width}) {
-    refuse_network(file, fmt::format("(samples, {}) in front of the head", width),
-                   fmt::format("({})", fmt::join(features, ", ")),
-                   "Name the head's module with `head`");
+  if (!parts_.head && features.size() == 2) {
+    LayerSeed layers{.seed = parts_.seed};
+    parts_.head = Linear(features[1], input().classes, layers);
   }
-  multiply_adds_ = multiply_adds_ / kImages + parts_.head.weight.numel();
+  const std::int64_t width = parts_.head ? parts_.head->weight.size(1) : 0;
+  if (features != std::vector<std::int64_t>{kImages, width}) {
+    refuse_network(file,
+                   width > 0 ? fmt::format("(samples, {}) in front of the head", width)
+                             : "(samples, features)",
+                   fmt::format("({})", fmt::join(features, ", ")),
+                   "Name the head's layer with `head`");
+  }
+  multiply_adds_ = multiply_adds_ / kImages + parts_.head->weight.numel();
   choose_cut(shapes);
 }
 
@@ -233,7 +226,7 @@ void ExportedNetwork::choose_cut(const Shapes& shapes) {
   map_ = parts_.layout.features;
   map_layout_ = {};
   const std::vector<std::size_t> live = live_values(parts_.graph, end);
-  const std::int64_t width = parts_.head.weight.size(1);
+  const std::int64_t width = parts_.head->weight.size(1);
   const std::size_t last_stage = parts_.layout.node_stages[end - 1];
   for (std::size_t i = end; i-- > 0;) {
     const auto& outputs = parts_.graph.nodes[i].outputs;
@@ -297,7 +290,7 @@ std::vector<ModelStage> ExportedNetwork::stages() const {
     }
   }
   const std::string& name = parts_.layout.head_name;
-  parts_.head.append_parameters(name, all.emplace_back(ModelStage{name, {}}).parameters);
+  parts_.head->append_parameters(name, all.emplace_back(ModelStage{name, {}}).parameters);
   return all;
 }
 
@@ -307,7 +300,7 @@ void ExportedNetwork::move_tensors(const at::Device& device) {
     if (!tensor.defined()) continue;
     tensor = tensor.detach().to(device).requires_grad_(tensor.requires_grad());
   }
-  parts_.head.to(device);
+  parts_.head->to(device);
   executor_.to(device);
 }
 
@@ -335,18 +328,21 @@ std::unique_ptr<Model> load_exported_network(const std::filesystem::path& path,
   }
   check_types(graph, tensors, file);
   fit_channels(graph, tensors, input.image.channels);
-  const at::Tensor weight = tensors[layout.head_weight], bias = tensors[layout.head_bias];
-  if (weight.dim() != 2 || bias.dim() != 1) {
-    refuse_network(file, "a matrix and a vector as the head", "something else");
+  std::optional<Linear> own_head;
+  if (layout.head) {
+    const at::Tensor weight = tensors[layout.head->weight], bias = tensors[layout.head->bias];
+    if (weight.dim() != 2 || bias.dim() != 1) {
+      refuse_network(file, "a matrix and a vector as the head", "something else");
+    }
+    LayerSeed layers{.seed = seed};
+    own_head = weight.size(0) == input.classes ? Linear(weight, bias)
+                                               : Linear(weight.size(1), input.classes, layers);
   }
-  LayerSeed layers{.seed = seed};
-  Linear own_head = weight.size(0) == input.classes ? Linear(weight, bias)
-                                                    : Linear(weight.size(1), input.classes, layers);
   const Facts facts = read_facts(program.facts(), path);
   return std::make_unique<ExportedNetwork>(
       facts.name, input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
-                             std::move(own_head)},
+                             std::move(own_head), seed, head},
       file);
 }
 
@@ -359,25 +355,25 @@ std::unique_ptr<Model> make_exported_network(const std::string& architecture,
   GraphLayout layout = lay_out(graph, source.head, file);
   std::map<std::string_view, const TensorView*> by_name;
   for (const TensorView& view : views) by_name[view.name] = &view;
+  const auto read = [&](const std::string& name) {
+    const auto found = by_name.find(name);
+    if (found != by_name.end()) return tensor_of(*found->second);
+    throw Error({.what = "the model file lacks a tensor of its network",
+                 .path = file,
+                 .expected = name,
+                 .found = "none"});
+  };
   std::vector<at::Tensor> tensors(graph.inputs.size());
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const GraphInput& one = graph.inputs[i];
-    if (one.kind == Kind::kImages) continue;
-    const auto found = by_name.find(one.name);
-    if (found == by_name.end()) {
-      throw Error({.what = "the model file lacks a tensor of its network",
-                   .path = file,
-                   .expected = one.name,
-                   .found = "none"});
-    }
-    tensors[i] = as_input(tensor_of(*found->second), one.kind);
+    if (one.kind != Kind::kImages) tensors[i] = as_input(read(one.name), one.kind);
   }
   check_types(graph, tensors, file);
-  Linear own_head(tensors[layout.head_weight], tensors[layout.head_bias]);
+  Linear own_head(read(layout.head_name + ".weight"), read(layout.head_name + ".bias"));
   return std::make_unique<ExportedNetwork>(
       architecture.substr(std::string_view(kGraphPrefix).size()), input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
-                             std::move(own_head)},
+                             std::move(own_head), 0, source.head},
       file);
 }
 

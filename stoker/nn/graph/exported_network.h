@@ -26,7 +26,9 @@ class ExportedNetwork final : public AutogradModel {
     ExportedGraph graph;
     GraphLayout layout;
     std::vector<at::Tensor> tensors;  // of the graph's inputs, in their order; none for the images
-    Linear head;
+    std::optional<Linear> head;       // made of the features where there is none
+    std::uint64_t seed = 0;           // of one that is made
+    std::string named_head = {};      // as the user named it
   };
   // Tries the network out on two black images. Throws Error where it cannot be trained on `input`.
   ExportedNetwork(const std::string& name, const ModelInput& input, Parts parts,
@@ -35,7 +37,7 @@ class ExportedNetwork final : public AutogradModel {
   [[nodiscard]] std::int64_t multiply_adds() const override { return multiply_adds_; }
   [[nodiscard]] std::vector<ModelStage> stages() const override;
   [[nodiscard]] NetworkGraph graph() const override {
-    return {.text = parts_.graph.text, .head = parts_.layout.head_name};
+    return {.text = parts_.graph.text, .head = parts_.named_head};
   }
 
  protected:
@@ -44,7 +46,7 @@ class ExportedNetwork final : public AutogradModel {
                                     const StageContext& context) const override;
   [[nodiscard]] at::Tensor pool_map(const at::Tensor& map,
                                     const StageContext& context) const override;
-  [[nodiscard]] const Linear& head() const override { return parts_.head; }
+  [[nodiscard]] const Linear& head() const override { return *parts_.head; }
   [[nodiscard]] double dropout() const override { return parts_.layout.dropout; }
   [[nodiscard]] at::MemoryFormat memory_format() const override {
     return at::MemoryFormat::Contiguous;

@@ -10,6 +10,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/graph/graph_layers.h"
+#include "stoker/nn/graph/graph_references.h"
 
 namespace stoker {
 namespace {
@@ -40,24 +41,6 @@ std::optional<double> number(const std::vector<GraphNamedArgument>& arguments,
 bool is_in_place(const std::string& target) {
   const std::string name = target.substr(0, target.find('.'));
   return name.ends_with('_');
-}
-
-template <typename Visit>
-void visit_references(const GraphNode& node, const Visit& visit) {
-  for (const GraphNamedArgument& argument : node.arguments) {
-    if (const auto* one = std::get_if<GraphReference>(&argument.value)) visit(*one);
-    if (const auto* sizes = std::get_if<std::vector<GraphSize>>(&argument.value)) {
-      for (const GraphSize& size : *sizes) {
-        if (const auto* value = std::get_if<GraphReference>(&size)) visit(*value);
-      }
-    }
-    if (const auto* list =
-            std::get_if<std::vector<std::optional<GraphReference>>>(&argument.value)) {
-      for (const auto& one : *list) {
-        if (one) visit(*one);
-      }
-    }
-  }
 }
 
 [[noreturn]] void refuse_node(const std::string& file, std::string expected,

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/graph/graph_references.h"
 
 namespace stoker {
 namespace {
@@ -77,26 +78,43 @@ bool is_of(const GraphNode& node, const std::string& module, const ExportedGraph
          });
 }
 
-std::size_t find_head(const ExportedGraph& graph, const std::string& head,
-                      const std::string& file) {
+// nullopt where the graph ends with features.
+std::optional<std::size_t> find_head(const ExportedGraph& graph, const std::string& head,
+                                     const std::string& file) {
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const GraphNode& node = graph.nodes[i];
     if (head.empty() ? !makes(node, graph.output) : !is_of(node, head, graph)) continue;
     if (node.target == "aten::linear") return i;
-    if (head.empty()) {
-      fail_head(graph, file, "a linear layer that gives the output",
-                fmt::format("{}{}", node.target,
-                            node.module.empty() ? "" : fmt::format(" in {}", node.module)));
-    }
+    if (head.empty()) return std::nullopt;
   }
-  fail_head(graph, file, head.empty() ? "a linear layer" : fmt::format("a linear layer {}", head),
-            "none");
+  if (head.empty()) return std::nullopt;
+  fail_head(graph, file, fmt::format("a linear layer {}", head), "none");
+}
+
+// Dropout in front of the head is the head's, so that features can be computed once and kept.
+void take_dropout(GraphLayout& layout, const ExportedGraph& graph) {
+  if (layout.body_end == 0) return;
+  const GraphNode& last = graph.nodes[layout.body_end - 1];
+  if (last.target != "aten::dropout" || !makes(last, layout.features)) return;
+  const auto input = tensor_argument(last, "input");
+  const GraphArgument* p = argument_of(last, "p");
+  if (!input || p == nullptr) return;
+  const auto* probability = std::get_if<double>(p);
+  layout.dropout = probability != nullptr ? *probability : 0;
+  layout.features = *input;
+  --layout.body_end;
 }
 
 void set_head(GraphLayout& layout, const ExportedGraph& graph, const std::string& head,
               const std::string& file) {
-  const std::size_t node_number = find_head(graph, head, file);
-  const GraphNode& node = graph.nodes[node_number];
+  const auto number = find_head(graph, head, file);
+  if (!number) {
+    layout.head_name = "head";
+    layout.features = graph.output;
+    layout.body_end = graph.nodes.size();
+    return;
+  }
+  const GraphNode& node = graph.nodes[*number];
   const auto parameters = parameters_of(graph);
   const auto place = [&](const char* name) {
     const auto value = tensor_argument(node, name);
@@ -106,25 +124,14 @@ void set_head(GraphLayout& layout, const ExportedGraph& graph, const std::string
     }
     return found->second;
   };
-  layout.head_weight = place("weight");
-  layout.head_bias = place("bias");
+  layout.head = {.weight = place("weight"), .bias = place("bias")};
   layout.head_name = node.module.empty() ? "head" : node.module;
-  const std::string& weight = graph.inputs[layout.head_weight].name;
+  const std::string& weight = graph.inputs[layout.head->weight].name;
   if (weight.ends_with(".weight")) layout.head_name = weight.substr(0, weight.size() - 7);
   const auto features = tensor_argument(node, "input");
   if (!features) fail_head(graph, file, "a linear layer of a tensor", "of none");
   layout.features = *features;
-  layout.body_end = node_number;
-  // Dropout in front of the head is the head's, so that features can be computed once and kept.
-  const GraphNode* before = node_number > 0 ? &graph.nodes[node_number - 1] : nullptr;
-  if (before == nullptr || before->target != "aten::dropout") return;
-  const auto input = tensor_argument(*before, "input");
-  const GraphArgument* p = argument_of(*before, "p");
-  if (!makes(*before, *features) || !input || p == nullptr) return;
-  const auto* probability = std::get_if<double>(p);
-  layout.dropout = probability != nullptr ? *probability : 0;
-  layout.features = *input;
-  layout.body_end = node_number - 1;
+  layout.body_end = *number;
 }
 
 }  // namespace
@@ -146,9 +153,10 @@ std::string stage_name(const std::string& name) {
 GraphLayout lay_out(const ExportedGraph& graph, const std::string& head, const std::string& file) {
   GraphLayout layout;
   set_head(layout, graph, head, file);
+  take_dropout(layout, graph);
   std::map<std::uint32_t, std::size_t> tensors;  // values to places among the inputs
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    const bool of_head = i == layout.head_weight || i == layout.head_bias;
+    const bool of_head = layout.head && (i == layout.head->weight || i == layout.head->bias);
     if (graph.inputs[i].kind != GraphInput::Kind::kImages && !of_head) {
       tensors[graph.inputs[i].value.value] = i;
     }
@@ -166,19 +174,19 @@ GraphLayout lay_out(const ExportedGraph& graph, const std::string& head, const s
   layout.node_stages.resize(graph.nodes.size(), 0);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
-    for (const GraphNamedArgument& argument : node.arguments) {
-      const auto* value = std::get_if<GraphReference>(&argument.value);
-      const auto tensor = value != nullptr ? tensors.find(value->value) : tensors.end();
-      if (tensor == tensors.end() || i >= layout.body_end) continue;
-      if (!placed.insert(tensor->second).second) continue;
+    visit_references(node, [&](GraphReference value) {
+      const auto tensor = tensors.find(value.value);
+      if (tensor == tensors.end() || i >= layout.body_end) return;
+      if (!placed.insert(tensor->second).second) return;
       const std::string name = stage_name(graph.inputs[tensor->second].name);
       enter(name);
       const auto known = numbers.find(name);
       layout.stages[known == numbers.end() ? current : known->second].inputs.push_back(
           tensor->second);
-    }
+    });
     layout.node_stages[i] = current;
   }
+  if (!layout.head && numbers.contains(layout.head_name)) layout.head_name = "new_head";
   if (layout.stages.empty()) {
     throw Error({.what = "the exported network cannot be trained",
                  .path = file,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,22 @@ struct GraphLayout {
     std::string name;                 // "layer1", "blocks.3"
     std::vector<std::size_t> inputs;  // places in ExportedGraph::inputs
   };
-  std::vector<Stage> stages;                   // in the order of execution, without the head
-  std::vector<std::size_t> node_stages;        // of each node
-  std::string head_name;                       // of the linear layer's module: "head.fc"
-  std::size_t head_weight = 0, head_bias = 0;  // places in ExportedGraph::inputs
-  std::size_t body_end = 0;                    // nodes before this one make the features
-  GraphReference features;                     // what the head sees
-  double dropout = 0;                          // of the features, in training
+  std::vector<Stage> stages;             // in the order of execution, without the head
+  std::vector<std::size_t> node_stages;  // of each node
+  std::string head_name;                 // of the linear layer: "head.fc"
+  // Places in ExportedGraph::inputs; none where the graph ends with features and has no head.
+  struct HeadInputs {
+    std::size_t weight = 0, bias = 0;
+  };
+  std::optional<HeadInputs> head = {};
+  std::size_t body_end = 0;  // nodes before this one make the features
+  GraphReference features;   // what the head sees
+  double dropout = 0;        // of the features, in training
 };
 
-// `head` names the module of the head; empty: the linear layer that gives the output. Throws Error,
-// with the linear layers that there are, where it cannot be that.
+// `head` names the module of the head; empty: the linear layer that gives the output or, where
+// another operator does, none: what it gives are features. Throws Error, with the linear layers
+// that there are, where it cannot be that.
 [[nodiscard]] GraphLayout lay_out(const ExportedGraph& graph, const std::string& head,
                                   const std::string& file);
 

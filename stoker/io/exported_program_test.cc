@@ -1,0 +1,141 @@
+#include "stoker/io/exported_program.h"
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/core/error.h"
+#include "stoker/io/exported_operators.h"
+#include "stoker/io/test_exported_programs.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ExportedProgram parse(const Bytes& bytes) {
+  return parse_exported_program(std::as_bytes(std::span(bytes)), "net.pt2");
+}
+
+std::string refusal(const exported::Records& records) {
+  const Bytes bytes = pickles::zip_of(records);
+  try {
+    static_cast<void>(parse(bytes));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+std::string graph_refusal(const std::string& nodes,
+                          const std::string& inputs = exported::good_inputs()) {
+  return refusal(exported::good_records(exported::model_json(nodes, inputs)));
+}
+
+TEST(ExportedProgram, ReadsGraphAndTensors) {
+  const Bytes bytes = exported::good_file();
+  const ExportedProgram program = parse(bytes);
+  const ExportedGraph& graph = program.graph();
+  ASSERT_EQ(graph.nodes.size(), 7U);
+  EXPECT_EQ(graph.nodes[0].target, "aten::conv2d");
+  EXPECT_EQ(graph.nodes[0].module, "conv");
+  EXPECT_EQ(graph.nodes[1].target, "aten::add_.Tensor");
+  EXPECT_EQ(graph.values[graph.output.value].name, "linear");
+  ASSERT_EQ(graph.inputs.size(), 9U);
+  EXPECT_EQ(graph.inputs[8].kind, GraphInput::Kind::kImages);
+  ASSERT_EQ(program.tensors().size(), 8U);
+  EXPECT_EQ(program.tensors()[0].view.name, "conv.weight");
+  EXPECT_EQ(program.tensors()[0].view.shape, (std::vector<std::int64_t>{4, 3, 3, 3}));
+  EXPECT_EQ(program.tensors()[7].view.dtype, DType::kI64);
+  EXPECT_THAT(program.facts(), HasSubstr("tiny"));
+}
+
+TEST(ExportedProgram, ItsTextIsTheSameGraphWithoutTraces) {
+  const Bytes bytes = exported::good_file();
+  const ExportedProgram program = parse(bytes);
+  EXPECT_THAT(program.graph().text, Not(HasSubstr("secret")));
+  const ExportedGraph again = parse_exported_graph(program.graph().text, "again");
+  EXPECT_EQ(again.text, program.graph().text);
+  EXPECT_EQ(again.nodes.size(), program.graph().nodes.size());
+}
+
+TEST(ExportedProgram, TensorsWithStridesBecomeRows) {
+  auto weights = exported::good_weights();
+  weights[3] =
+      exported::weight_line("fc.weight", "w3", exported::ints({5, 4}), exported::ints({1, 5}));
+  const Bytes bytes = pickles::zip_of(exported::good_records(exported::model_json(), weights));
+  const ExportedProgram program = parse(bytes);
+  float second = 0;
+  std::memcpy(&second, program.tensors()[3].view.bytes.data() + 4, 4);
+  EXPECT_FLOAT_EQ(second, 0.1F + 0.05F);
+}
+
+TEST(ExportedProgram, UnknownOperatorsAreRefusedByName) {
+  EXPECT_THAT(graph_refusal(exported::conv_node("torch.ops.aten.from_file.default")),
+              HasSubstr("from_file"));
+  EXPECT_THAT(graph_refusal(exported::conv_node("torch.ops.mylib.run.default")),
+              HasSubstr("mylib"));
+  EXPECT_THAT(graph_refusal(exported::conv_node("os.system")), HasSubstr("os.system"));
+  EXPECT_THAT(graph_refusal(exported::conv_node("_operator.pow")), HasSubstr("_operator.pow"));
+  EXPECT_FALSE(is_exported_operator("aten::from_file"));
+}
+
+TEST(ExportedProgram, CyclesAndUndefinedNamesAreRefused) {
+  EXPECT_THAT(graph_refusal(exported::conv_node("torch.ops.aten.conv2d.default", "conv2d")),
+              HasSubstr("defined before"));
+  EXPECT_THAT(graph_refusal(exported::joined({exported::head_node(), exported::conv_node()})),
+              HasSubstr("\"flat\""));
+  EXPECT_THAT(graph_refusal(exported::joined({exported::conv_node(), exported::conv_node()})),
+              HasSubstr("twice"));
+}
+
+TEST(ExportedProgram, LyingShapesAreRefused) {
+  for (const char* sizes : {R"([{"as_int":5},{"as_int":400}])", R"([{"as_int":-1},{"as_int":4}])",
+                            R"([{"as_int":4611686018427387904},{"as_int":4}])",
+                            R"([{"as_expr":"x"},{"as_int":4}])", "7"}) {
+    auto weights = exported::good_weights();
+    weights[3] = exported::weight_line("fc.weight", "w3", sizes, exported::ints({4, 1}));
+    EXPECT_THAT(refusal(exported::good_records(exported::model_json(), weights)),
+                HasSubstr("fc.weight"))
+        << sizes;
+  }
+}
+
+TEST(ExportedProgram, SharedAndPickledWeightsAreRefused) {
+  auto weights = exported::good_weights();
+  weights[2] = exported::weight_line("bn.bias", "w1", exported::ints({4}), exported::ints({1}));
+  EXPECT_THAT(refusal(exported::good_records(exported::model_json(), weights)),
+              HasSubstr("shares"));
+  weights = exported::good_weights();
+  weights[2] =
+      exported::weight_line("bn.bias", "w2", exported::ints({4}), exported::ints({1}), 7, true);
+  EXPECT_THAT(refusal(exported::good_records(exported::model_json(), weights)),
+              HasSubstr("pickle"));
+}
+
+TEST(ExportedProgram, MissingPartsAreNamed) {
+  auto records = exported::good_records();
+  records.erase(records.begin() + 2);
+  EXPECT_THAT(refusal(records), HasSubstr("w0"));
+  records = exported::good_records();
+  records.erase(records.begin());
+  EXPECT_THAT(refusal(records), HasSubstr("models/model.json"));
+  EXPECT_THAT(refusal(exported::good_records(R"({"graph_module":{}})")), HasSubstr("signature"));
+  EXPECT_THAT(refusal(exported::good_records("{")), HasSubstr("JSON"));
+  EXPECT_THAT(graph_refusal(exported::good_nodes(), exported::parameter("p", "p")),
+              HasSubstr("images"));
+}
+
+TEST(ExportedProgram, DeepAndLongTextsEndEarly) {
+  EXPECT_THAT(refusal(exported::good_records(std::string(1'000'000, '['))), HasSubstr("nesting"));
+  std::string many = "[";
+  for (int i = 0; i < 5'000'000; ++i) many += "0,";
+  EXPECT_THAT(refusal(exported::good_records(many + "0]")), HasSubstr("values"));
+}
+
+}  // namespace
+}  // namespace stoker
