@@ -8,6 +8,8 @@
 #include "stoker/core/error.h"
 #include "stoker/data/sources/common_shape.h"
 #include "stoker/data/sources/source_task.h"
+#include "stoker/nn/graph/exported_facts.h"
+#include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/networks/weights_architecture.h"
 #include "stoker/run/recipes.h"
 
@@ -47,6 +49,15 @@ double default_rate(const RunSettings& run) {
 void choose_size(RunSettings& run, const std::optional<ImageShape>& shape,
                  std::vector<std::string>& notes) {
   const bool has_size = Policy::parse(run.policy).framing() != nullptr;
+  const ExportedFacts exported =
+      is_exported_network(run.model) ? read_exported_facts(run.model) : ExportedFacts{};
+  if (run.image_size == 0 && !has_size && exported.height > 0 &&
+      exported.height == exported.width &&
+      (!shape || shape->height != exported.height || shape->width != exported.width)) {
+    run.image_size = static_cast<std::uint32_t>(exported.height);
+    notes.push_back(
+        fmt::format("image size {}, for which {} was exported", run.image_size, exported.name));
+  }
   if (run.image_size == 0 && (shape || has_size)) return;
   if (run.image_size == 0) {
     run.image_size = kDefaultSize;
@@ -85,7 +96,12 @@ void choose_task(RunSettings& run, const Source& train, std::vector<std::string>
 std::string policy_of_size(const std::string& policy, int size, bool differ) {
   const Policy parsed = Policy::parse(policy);
   const std::string& text = parsed.text();
-  if (parsed.framing() == nullptr) {
+  const FramingOperation* framing = parsed.framing();
+  // As it is: a resumed run has the size already, and must keep its words.
+  if (framing != nullptr && framing->output_height() == size && framing->output_width() == size) {
+    return policy;
+  }
+  if (framing == nullptr) {
     const std::string first = differ ? fmt::format("random_resized_crop({})", size)
                                      : fmt::format("resize({0},{0})", size);
     return text.empty() ? first : first + "," + text;
@@ -95,7 +111,7 @@ std::string policy_of_size(const std::string& policy, int size, bool differ) {
   const std::string arguments = text.substr(open + 1, close - open - 1);
   if (name == "resize") return fmt::format("resize({0},{0}{1}", size, rest);
   if (name == "resize_crop") {
-    const int whole = std::stoi(arguments), part = parsed.framing()->output_height();
+    const int whole = std::stoi(arguments), part = framing->output_height();
     return fmt::format("resize_crop({},{}{}", size * whole / part, size, rest);
   }
   if (name == "random_resized_crop") {

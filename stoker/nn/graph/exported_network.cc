@@ -9,11 +9,11 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
 #include "stoker/io/onnx.h"
 #include "stoker/nn/graph/bounded_memory.h"
+#include "stoker/nn/graph/exported_facts.h"
 #include "stoker/nn/graph/graph_references.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/vector_math.h"
@@ -84,25 +84,6 @@ void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
     }
     weight = as_input(weight, Kind::kParameter);
   }
-}
-
-// What scripts/export_network.py wrote about the network; nothing in it is needed.
-struct Facts {
-  std::string name;
-  std::string size;  // "224x224"
-  std::string head;
-};
-
-Facts read_facts(const std::string& text, const std::filesystem::path& path) {
-  Facts facts{.name = path.stem().string(), .size = {}, .head = {}};
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return facts;
-  if (json.contains("name") && json["name"].is_string()) facts.name = json["name"];
-  if (json.contains("size") && json["size"].is_array() && json["size"].size() == 2 &&
-      json["size"][0].is_number_integer() && json["size"][1].is_number_integer()) {
-    facts.size = fmt::format("{}x{}", json["size"][0].get<int>(), json["size"][1].get<int>());
-  }
-  return facts;
 }
 
 // The side of a square of tokens, of which a few may stand for no place of the image.
@@ -338,7 +319,7 @@ std::unique_ptr<Model> load_exported_network(const std::filesystem::path& path,
     own_head = weight.size(0) == input.classes ? Linear(weight, bias)
                                                : Linear(weight.size(1), input.classes, layers);
   }
-  const Facts facts = read_facts(program.facts(), path);
+  const ExportedFacts facts = parse_exported_facts(program.facts(), path);
   return std::make_unique<ExportedNetwork>(
       facts.name, input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),

@@ -82,7 +82,9 @@ at::Tensor graph_attention(const GraphCall& call, const GraphValues& values, std
       given.isDouble() ? std::optional(given.toDouble()) : std::nullopt;
   const bool causal = argument("is_causal").toBool(), grouped = argument("enable_gqa").toBool();
   if (!key || probability <= 0) {
-    return at::scaled_dot_product_attention(query, keys, value, mask, 0, causal, scale, grouped);
+    const std::optional<at::Tensor> any_mask = mask.defined() ? std::optional(mask) : std::nullopt;
+    return at::scaled_dot_product_attention(query, keys, value, any_mask, 0, causal, scale,
+                                            grouped);
   }
   if (causal || grouped || probability >= 1) {
     throw Error({.what = "the exported network cannot be trained",

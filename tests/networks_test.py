@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Networks that Python exports (.pt2), held against Python, and trained.
+
+Run by ctest with the paths of the programs as NETWORK_CAT and STOKER. Needs .venv-networks, a Python with torch and timm
+(scripts/setup); without it the test says so and ends with 77, ctest's "skipped" here. The class All has all networks of
+the table in docs/networks.md; nightly runs it.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy
+from PIL import Image
+from safetensors.numpy import load_file
+
+import ranks
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+PYTHON = SOURCE / ".venv-networks/bin/python"
+if not PYTHON.exists():
+    print("skipped: there is no .venv-networks; scripts/setup makes it")
+    sys.exit(77)
+
+STOKER, CAT = os.environ["STOKER"], os.environ["NETWORK_CAT"]
+# Each has operators that the others lack.
+FEW = ("resnet18", "convnext_atto", "vit_tiny_patch16_224", "efficientnet_b0", "edgenext_xx_small", "swin_tiny_patch4_window7_224")
+ALL = ("resnet18", "convnext_tiny", "vit_small_patch16_224", "efficientnet_b0", "mobilenetv3_large_100", "swin_tiny_patch4_window7_224",
+       "regnety_004", "efficientnetv2_rw_t", "deit3_small_patch16_224", "maxvit_nano_rw_256", "mobilenetv4_conv_small", "repvgg_a0",
+       "densenet121", "inception_v3", "mixer_s32_224", "edgenext_xx_small", "fastvit_t8", "eva02_tiny_patch14_224")
+
+
+def run(*command, **options):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=600, check=False, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def export(self, name, *flags):
+        run(PYTHON, SOURCE / "scripts/export_network.py", name, "--out", self.folder / f"{name}.pt2", *flags)
+        return self.folder / f"{name}.pt2"
+
+
+class Parity(Case):
+    """Logits, loss, gradients and buffers are Python's, to the last bit: same LibTorch, one thread."""
+
+    NETWORKS = FEW
+
+    def test_every_number_is_pythons(self):
+        run(PYTHON, SOURCE / "tests/networks_python.py", self.folder, *self.NETWORKS)
+        for name in self.NETWORKS:
+            with self.subTest(name):
+                found = self.folder / "found.safetensors"
+                run(CAT, self.folder / f"{name}.pt2", self.folder / f"{name}.batch.safetensors", found, 1)
+                ours, pythons = load_file(found), load_file(self.folder / f"{name}.expected.safetensors")
+                self.assertEqual(set(ours), set(pythons))
+                self.assertGreater(numpy.ptp(pythons["logits"]), 0)
+                different = [key for key in ours if not numpy.array_equal(ours[key], pythons[key])]
+                self.assertEqual(different, [])
+                print(f"{name}: {len(ours)} tensors equal")
+                (self.folder / f"{name}.pt2").unlink()
+
+
+class All(Parity):
+    NETWORKS = ALL
+
+
+def draw(folder, count, mode="RGB"):
+    """Two classes: a bright left or right half, in noise."""
+    rng = numpy.random.default_rng(1)
+    for i in range(count):
+        side = "left" if i % 2 else "right"
+        image = rng.normal(90, 30, (32, 32, 3))
+        image[:, :16 if side == "left" else 32, :] += 0 if side == "right" else 60
+        image[:, 16:, :] += 60 if side == "right" else 0
+        target = folder / ("val" if i % 8 < 2 else "train") / side
+        target.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image.clip(0, 255).astype(numpy.uint8)).convert(mode).save(target / f"{i}.png")
+
+
+class Training(Case):
+    COMMON = ("--opt", "adamw", "--lr", "0.001", "--batch-size", "8", "--threads", "1", "--workers", "1", "--seed", "3", "--no-report")
+
+    def train(self, network, name, *more):
+        return run(STOKER, "train", self.folder / "data", "--model", network, *self.COMMON, "--epochs", "2", "--output", self.folder,
+                   "--experiment", name, *more)
+
+    def weights(self, name, which="last"):
+        return (self.folder / name / "weights" / f"{which}.safetensors").read_bytes()
+
+    def killed(self, network, name, *more):
+        """Killed three times, each time soon after another checkpoint was written, then left to end."""
+        command = [STOKER, "train", str(self.folder / "data"), "--model", str(network), *self.COMMON, "--epochs", "2", "--output",
+                   str(self.folder), "--experiment", name, "--resume", "auto", "--checkpoint-every", "2steps", *more]
+        for _ in range(3):
+            before = ranks.saved_step(self.folder / name)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and ranks.saved_step(self.folder / name) == before:
+                time.sleep(0.005)
+            self.assertIsNone(process.poll(), "the run ended before it was killed")
+            process.kill()
+            process.wait()
+        run(*command)
+
+    def networks(self):
+        return (("convnext_atto", "--set", "drop_path_rate=0.3"),
+                ("vit_tiny_patch16_224", "--set", "drop_rate=0.2", "--set", "proj_drop_rate=0.1", "--set", "attn_drop_rate=0.1", "--set", "img_size=32"))
+
+    def test_killed_and_resumed_and_on_two_ranks(self):
+        draw(self.folder / "data", 96)
+        for name, *flags in self.networks():
+            with self.subTest(name):
+                network = self.export(name, "--size", "32", *flags)
+                self.train(network, f"{name}-whole")
+                self.killed(network, f"{name}-killed")
+                self.assertEqual(self.weights(f"{name}-killed"), self.weights(f"{name}-whole"))
+                ranks.train(2, "train", self.folder / "data", "--model", network, *self.COMMON, "--epochs", "2", "--output", self.folder,
+                            "--experiment", f"{name}-ranks", timeout=300)
+                one, two = (json.loads((self.folder / f"{name}-{kind}" / "run.json").read_text(encoding="utf-8")) for kind in ("whole", "ranks"))
+                self.assertEqual(one["samples_digest"], two["samples_digest"])
+                # Sums of two ranks round differently, and Adam makes much of the last bit of a small gradient.
+                a, b = (load_file(self.folder / f"{name}-{kind}/weights/last.safetensors") for kind in ("whole", "ranks"))
+                worst = max(float(numpy.abs(a[key] - b[key]).max()) for key in a if a[key].dtype == numpy.float32)
+                print(f"{name}: two ranks differ by {worst:.2g}")
+                self.assertLess(worst, 0.01)
+
+    def test_the_model_file_is_enough(self):
+        draw(self.folder / "data", 64)
+        network = self.export("convnext_atto", "--size", "32")
+        self.train(network, "run")
+        network.unlink()
+        told = run(STOKER, "eval", self.folder / "data", "--weights", self.folder / "run", "--split", "val", "--json")
+        self.assertGreater(json.loads(told)["top1"], 0.9)
+        rows = run(STOKER, "predict", self.folder / "data/val", "--weights", self.folder / "run").splitlines()
+        self.assertEqual(rows[0], "sample,class,probability,left,right,error")
+        self.assertIn("graph:convnext_atto", run(STOKER, "info", self.folder / "run"))
+
+    def test_frozen_with_cached_features_and_layer_decay(self):
+        draw(self.folder / "data", 64)
+        network = self.export("resnet18", "--size", "32")
+        self.train(network, "cached", "--freeze", "all", "--features", "cached")
+        self.train(network, "decayed", "--layer-decay", "0.7", "--freeze", "2", "--model-ema")
+        a, b = (load_file(self.folder / f"{name}/weights/last.safetensors") for name in ("cached", "decayed"))
+        self.assertTrue(numpy.array_equal(a["conv1.weight"], b["conv1.weight"]))
+        self.assertFalse(numpy.array_equal(a["layer4.0.conv1.weight"], b["layer4.0.conv1.weight"]))
+
+    def test_one_channel(self):
+        draw(self.folder / "data", 64, "L")
+        network = self.export("resnet18", "--size", "32")
+        self.train(network, "grey", "--channels", "1")
+        self.assertEqual(load_file(self.folder / "grey/weights/last.safetensors")["conv1.weight"].shape, (64, 1, 7, 7))
+
+    def test_wrong_files(self):
+        draw(self.folder / "data", 16)
+        (self.folder / "text.pt2").write_text("no archive", encoding="utf-8")
+        for path, part in ((self.folder / "text.pt2", "text.pt2"), (self.folder / "none.pt2", "none.pt2")):
+            done = subprocess.run([STOKER, "train", str(self.folder / "data"), "--model", str(path), *self.COMMON], capture_output=True,
+                                  text=True, timeout=60, check=False, cwd=self.folder)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(part, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])
