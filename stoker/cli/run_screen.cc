@@ -14,11 +14,14 @@ namespace {
 
 std::string details(const StepReport& report) {
   const auto samples = static_cast<double>(std::max<std::uint64_t>(1, report.samples_done));
-  return fmt::format(
-      "loss {:.4f}  top-1 {:.2f} %  data wait {:.1f} %{}",
-      report.state.sums.loss.item<double>() / samples,
-      100 * static_cast<double>(report.state.sums.right.item<std::int64_t>()) / samples,
-      100 * report.wait_share, pace_text(report.ranks));
+  std::string accuracy;  // other tasks are measured at the end of an epoch
+  if (report.task == Task::kClassify) {
+    const auto right = static_cast<double>(report.state.sums.right.item<std::int64_t>());
+    accuracy = fmt::format("top-1 {:.2f} %  ", 100 * right / samples);
+  }
+  return fmt::format("loss {:.4f}  {}data wait {:.1f} %{}",
+                     report.state.sums.loss.item<double>() / samples, accuracy,
+                     100 * report.wait_share, pace_text(report.ranks));
 }
 
 }  // namespace

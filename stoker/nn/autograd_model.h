@@ -29,7 +29,7 @@ class AutogradModel : public Model {
   OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const final;
 
  protected:
-  // Tensors lie on the model's device, in the memory format below.
+  // Tensors lie on the model's device.
   // What the body gives: a map of each image, or features. Called with autograd as training needs
   // it; stages that do not learn are the network's own care.
   [[nodiscard]] virtual at::Tensor run_body(const at::Tensor& x,
@@ -42,6 +42,7 @@ class AutogradModel : public Model {
   virtual OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const = 0;
   // The fraction of features that training drops in front of the head.
   [[nodiscard]] virtual double dropout() const { return 0; }
+  // In which images are given to the body.
   [[nodiscard]] virtual at::MemoryFormat memory_format() const {
     return at::MemoryFormat::ChannelsLast;
   }

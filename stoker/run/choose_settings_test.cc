@@ -93,6 +93,18 @@ TEST(ChooseSettings, ImagesThatDifferGetASize) {
   EXPECT_EQ(run.policy, before);
 }
 
+TEST(ValidationPolicy, FramesAsTrainingDoes) {
+  RunSettings run;
+  const auto of = [&](const char* policy) {
+    run.policy = policy;
+    return run.resolved_validation_policy().text();
+  };
+  EXPECT_EQ(of("noise(0.1)"), "");
+  EXPECT_EQ(of("resize(24,24),noise(0.1)"), "resize(24,24)");
+  EXPECT_EQ(of("resize_crop(32,24),hflip(0.5)"), "resize_crop(32,24)");
+  EXPECT_EQ(of("random_resized_crop(224),hflip(0.5)"), "resize_crop(256,224)");
+}
+
 TEST(PolicyOfSize, ChangesOrAddsTheFirstOperation) {
   const auto width = [](const std::string& policy) {
     return Policy::parse(policy).framing()->output_width();

@@ -38,8 +38,9 @@ Settings data_settings(RunSettings& run) {
                 "\"rotate(-15,15),noise(0.1)\"; see `stoker ops`",
         .place = &run.policy},
        {.name = "val-aa",
-        .help = "validation preprocessing, e.g. \"resize(224,224)\" (auto: center crop at the size "
-                "of --aa)",
+        .help =
+            "validation preprocessing, e.g. \"resize(224,224)\" (auto: the resize of --aa, or a "
+            "center crop of its size where it takes random parts)",
         .place = &run.validation_policy},
        {.name = "img-size",
         .help = "size of training and validation images (0: that of --aa or of the data)",

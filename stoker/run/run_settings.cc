@@ -87,6 +87,11 @@ Policy RunSettings::resolved_validation_policy() const {
   if (validation_policy != "auto") return Policy::parse(validation_policy);
   const Policy training = Policy::parse(policy);
   if (training.framing() == nullptr) return {};
+  // Whole images stay whole; only a random part has a middle that stands for it.
+  const std::string& text = training.text();
+  if (text.starts_with("resize(") || text.starts_with("resize_crop(")) {
+    return Policy::parse(text.substr(0, text.find(')') + 1));
+  }
   const int height = training.framing()->output_height();
   const int width = training.framing()->output_width();
   if (height != width) return Policy::parse(fmt::format("resize({},{})", height, width));

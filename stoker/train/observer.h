@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "stoker/core/task.h"
 #include "stoker/core/metrics_result.h"
 #include "stoker/distributed/gradients.h"
 #include "stoker/pipeline/faults.h"
@@ -34,6 +35,7 @@ struct StepReport {
   double seconds = 0;     // since this process began the epoch
   double wait_share = 0;  // of those, waiting for data
   std::optional<RankTimes> ranks = {};
+  Task task = Task::kClassify;
 };
 
 // Seconds of the training phase, as the thread that trains spends them. On a device that computes

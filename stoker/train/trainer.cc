@@ -398,7 +398,8 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .rate = rate_,
           .seconds = clock.seconds(),
           .wait_share = clock.wait_share(),
-          .ranks = sync_.times()};
+          .ranks = sync_.times(),
+          .task = task_};
 }
 
 EvaluateOptions validation_options(const TrainData& data, const TrainOptions& options) {

@@ -43,6 +43,37 @@ at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
   return kind == Kind::kParameter ? tensor.detach().requires_grad_(true) : tensor;
 }
 
+std::size_t place_of(const ExportedGraph& graph, GraphReference value) {
+  const auto found = std::ranges::find(graph.inputs, value, &GraphInput::value);
+  return static_cast<std::size_t>(found - graph.inputs.begin());
+}
+
+// Channels last is faster on CPUs (layers.h). But oneDNN of PyTorch 2.15 writes beyond its memory
+// there when it differentiates convolutions of 1x1 with a stride and 2 to 15 input channels, such
+// as the first one of RepVGG: a network that has one keeps PyTorch's order.
+at::MemoryFormat choose_memory_format(const ExportedGraph& graph,
+                                      const std::vector<at::Tensor>& tensors) {
+  for (const GraphNode& node : graph.nodes) {
+    if (node.target != "aten::conv2d") continue;
+    bool strided = false;
+    at::Tensor weight;
+    for (const GraphNamedArgument& argument : node.arguments) {
+      if (argument.name == "stride") {
+        const auto* strides = std::get_if<std::vector<std::int64_t>>(&argument.value);
+        strided = strides == nullptr || std::ranges::any_of(*strides, [](auto s) { return s > 1; });
+      }
+      const auto* value = std::get_if<GraphReference>(&argument.value);
+      if (argument.name != "weight" || value == nullptr) continue;
+      const std::size_t place = place_of(graph, *value);
+      if (place < tensors.size()) weight = tensors[place];
+    }
+    if (!strided || !weight.defined() || weight.dim() != 4) continue;
+    const bool one_pixel = weight.size(2) == 1 && weight.size(3) == 1;
+    if (one_pixel && weight.size(1) > 1 && weight.size(1) < 16) return at::MemoryFormat::Contiguous;
+  }
+  return at::MemoryFormat::ChannelsLast;
+}
+
 // Whether a graph's parameters have a type that training knows.
 void check_types(const ExportedGraph& graph, const std::vector<at::Tensor>& tensors,
                  const std::string& file) {
@@ -69,9 +100,9 @@ void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
       if (value != nullptr) references[argument.name] = *value;
     }
     if (references["input"] != images) continue;
-    const auto place = std::ranges::find(graph.inputs, references["weight"], &GraphInput::value);
-    if (place == graph.inputs.end()) continue;
-    at::Tensor& weight = tensors[static_cast<std::size_t>(place - graph.inputs.begin())];
+    const std::size_t place = place_of(graph, references["weight"]);
+    if (place == graph.inputs.size()) continue;
+    at::Tensor& weight = tensors[place];
     const std::int64_t had = weight.dim() == 4 ? weight.size(1) : channels;
     if (had == channels) continue;
     const at::NoGradGuard no_grad;
@@ -136,7 +167,13 @@ ExportedNetwork::ExportedNetwork(const std::string& name, const ModelInput& inpu
     : AutogradModel(kGraphPrefix + name, input),
       parts_(std::move(parts)),
       executor_(parts_.graph, parts_.layout.node_stages, file),
-      images_(images_of(parts_.graph)) {
+      images_(images_of(parts_.graph)),
+      memory_format_(choose_memory_format(parts_.graph, parts_.tensors)) {
+  for (std::size_t i = 0; i < parts_.tensors.size(); ++i) {
+    at::Tensor& tensor = parts_.tensors[i];
+    if (!tensor.defined() || tensor.dim() != 4) continue;
+    tensor = as_input(tensor.detach().contiguous(memory_format_), parts_.graph.inputs[i].kind);
+  }
   try_out(file);
 }
 
@@ -156,7 +193,8 @@ void ExportedNetwork::try_out(const std::string& file) {
   const at::NoGradGuard no_grad;
   const BoundedMemory bounded(most_trial_bytes());
   GraphValues values = input_values();
-  values[images_.value] = at::zeros({kImages, image.channels, image.height, image.width});
+  values[images_.value] =
+      at::zeros({kImages, image.channels, image.height, image.width}).contiguous(memory_format_);
   Shapes shapes(values.size());
   const GraphMode mode{.samples = kImages};
   const std::size_t end = parts_.layout.body_end;

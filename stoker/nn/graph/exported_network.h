@@ -48,9 +48,7 @@ class ExportedNetwork final : public AutogradModel {
                                     const StageContext& context) const override;
   [[nodiscard]] const Linear& head() const override { return *parts_.head; }
   [[nodiscard]] double dropout() const override { return parts_.layout.dropout; }
-  [[nodiscard]] at::MemoryFormat memory_format() const override {
-    return at::MemoryFormat::Contiguous;
-  }
+  [[nodiscard]] at::MemoryFormat memory_format() const override { return memory_format_; }
   [[nodiscard]] MapLayout map_layout() const override { return map_layout_; }
   OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const override;
 
@@ -66,6 +64,7 @@ class ExportedNetwork final : public AutogradModel {
   Parts parts_;
   GraphExecutor executor_;
   GraphReference images_;
+  at::MemoryFormat memory_format_ = at::MemoryFormat::ChannelsLast;
   // Where class activations are read: nodes before cut_ make the value map_.
   std::size_t cut_ = 0;
   GraphReference map_;
