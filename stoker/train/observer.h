@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "stoker/core/task.h"
 #include "stoker/core/metrics_result.h"
+#include "stoker/core/task.h"
 #include "stoker/distributed/gradients.h"
 #include "stoker/pipeline/faults.h"
 #include "stoker/pipeline/feed_stats.h"

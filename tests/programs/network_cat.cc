@@ -1,5 +1,5 @@
-// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS]` takes `pixels` and `labels` of the
-// safetensors file BATCH, and writes to OUT what the network makes of them: the logits in use
+// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS]` takes `pixels` and `labels` of
+// the safetensors file BATCH, and writes to OUT what the network makes of them: the logits in use
 // ("logits"); of one pass of training without dropout "training_logits", "loss" and the gradient of
 // every parameter ("grad.NAME"); and every buffer after it ("buffer.NAME").
 // tests/networks_test.py compares them with Python's.
