@@ -115,9 +115,11 @@ class Tasks(unittest.TestCase):
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         facts = session.get_modelmeta().custom_metadata_map
-        mean, deviation = json.loads(facts["stoker.mean"])[0], json.loads(facts["stoker.std"])[0]  # the same for all channels
         grey = numpy.stack([numpy.asarray(Image.open(image), numpy.float32) for image in images])
-        pixels = numpy.repeat(grey[:, None], session.get_inputs()[0].shape[1], axis=1)
+        channels = session.get_inputs()[0].shape[1]
+        pixels = numpy.repeat(grey[:, None], channels, axis=1)
+        mean, deviation = (numpy.array(json.loads(facts[key])[:channels], numpy.float32).reshape(1, -1, 1, 1)
+                           for key in ("stoker.mean", "stoker.std"))
         (output,) = session.run(None, {session.get_inputs()[0].name: (pixels / 255 - mean) / deviation})
         return session.get_outputs()[0].name, output
 

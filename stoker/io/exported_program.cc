@@ -130,7 +130,7 @@ GraphReference read_graph_output(const Json& signature, const GraphNames& names,
   const Json& specs = list_member(signature, "output_specs", file, "the signature");
   if (specs.size() != 1) {
     fail_export(file, "one output, the logits", fmt::format("{}", specs.size()),
-                "Export the network without auxiliary outputs, e.g. --set aux_logits=False");
+                "Export the network without auxiliary outputs, e.g. aux_logits=False");
   }
   const auto [tag, value] = tagged(specs[0], file, "the output");
   if (tag != "user_output") fail_export(file, "a tensor as output", printable(tag));

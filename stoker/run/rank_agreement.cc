@@ -1,5 +1,6 @@
 #include "stoker/run/rank_agreement.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "stoker/core/different_lines.h"
@@ -13,7 +14,17 @@ void check_same_settings(const RunSettings& settings, const TrainSetup& setup, G
   RunSettings chosen = resolved(settings, setup);
   chosen.compute.threads = 0;  // may differ as machines do
   const std::string own = identity_yaml(chosen), rank_0s = group.share_text("settings", own);
-  if (own == rank_0s) return;
+  const std::int64_t same = own == rank_0s ? 1 : 0;
+  const auto all = group.gather(at::full({1}, same, at::kLong), "the comparison of the settings");
+  // Every rank ends with the reason, not only the one that differs.
+  for (std::size_t rank = 0; same == 1 && rank < all.size(); ++rank) {
+    if (all[rank].item<std::int64_t>() == 1) continue;
+    throw Error({.what = fmt::format("{} was started with other settings",
+                                     group.name_of(static_cast<int>(rank))),
+                 .expected = "those of rank 0",
+                 .found = "others, as its own message says"});
+  }
+  if (same == 1) return;
   const auto [line, line_of_0] = first_different_lines(own, rank_0s);
   throw Error(
       {.what = fmt::format("{} was started with other settings", group.name_of(group.rank())),

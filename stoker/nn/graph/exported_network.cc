@@ -219,7 +219,7 @@ void ExportedNetwork::try_out(const std::string& file) {
         fmt::format("LibTorch's error in {} of {}: {}", failed.target, failed.module,
                     text.substr(0, text.find('\n'))),
         "Networks of tokens take images of the size that they were exported for: see `val_aa` "
-        "and `aa`, or export it with --size");
+        "and `aa`, or export it for this size");
   }
   const std::vector<std::int64_t>& features = shapes[parts_.layout.features.value];
   if (!parts_.head && features.size() == 2) {

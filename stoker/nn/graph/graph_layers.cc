@@ -26,7 +26,7 @@ at::Tensor factors_like(const at::Tensor& x, std::int64_t samples, double probab
                  .expected = "layers that drop values of each sample",
                  .found = fmt::format("one that drops from {} rows for {} samples",
                                       x.dim() == 0 ? 0 : x.size(0), samples),
-                 .hint = "Export it without dropout, e.g. --set drop_rate=0"});
+                 .hint = "Export it without dropout, e.g. drop_rate=0"});
   }
   return drawn_factors(x.sizes(), samples, probability, static_cast<float>(kept), key)
       .to(x.options());
@@ -90,7 +90,7 @@ at::Tensor graph_attention(const GraphCall& call, const GraphValues& values, std
     throw Error({.what = "the exported network cannot be trained",
                  .expected = "attention with dropout below 1, not causal, without groups",
                  .found = "another",
-                 .hint = "Export it without dropout of attention, e.g. --set attn_drop_rate=0"});
+                 .hint = "Export it without dropout of attention, e.g. attn_drop_rate=0"});
   }
   at::Tensor weights =
       at::matmul(query * scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))),
