@@ -283,8 +283,7 @@ at::Tensor ExportedNetwork::run(const at::Tensor& x, GraphReference from, std::s
                                 const StageContext& context) const {
   GraphValues values = input_values();
   values[from.value] = x;
-  const at::Tensor samples = x;
-  executor_.run(values, begin, end, mode_of(context, samples.size(0)));
+  executor_.run(values, begin, end, mode_of(context, x.size(0)));
   return values[to.value].toTensor();
 }
 

@@ -129,11 +129,12 @@ std::string dropping_nodes(const std::string& drop) {
   return joined({exported::conv_node(), exported::count_node(), drop, exported::norm_node(),
                  exported::pool_nodes(), exported::head_node()});
 }
-std::string dropout_node() {
-  return node("torch.ops.aten.dropout.default",
-              joined({argument("input", tensor("conv2d")), argument("p", R"({"as_float":0.5})"),
-                      argument("train", R"({"as_bool":true})")}),
-              tensor("dropped"), "drop");
+std::string dropout_node(bool in_place = false) {
+  return node(
+      in_place ? "torch.ops.aten.dropout_.default" : "torch.ops.aten.dropout.default",
+      joined({argument(in_place ? "self" : "input", tensor("conv2d")),
+              argument("p", R"({"as_float":0.5})"), argument("train", R"({"as_bool":true})")}),
+      tensor("dropped"), "drop");
 }
 // new_empty, bernoulli_, div_ and mul, as timm writes stochastic depth.
 std::string depth_nodes() {
@@ -168,7 +169,7 @@ at::Tensor trained_logits(Model& model, const at::Tensor& x, const at::Tensor& y
 }
 
 TEST(ExportedNetwork, DropsByKeyAndPlace) {
-  for (const std::string& drop : {dropout_node(), depth_nodes()}) {
+  for (const std::string& drop : {dropout_node(), dropout_node(true), depth_nodes()}) {
     const std::string nodes = renamed(dropping_nodes(drop));
     const at::Tensor x = images(8), y = labels(8);
     // Stages in use, so that samples do not see each other through the norm.

@@ -295,12 +295,11 @@ void GraphCall::set_constant(const char* name, const IValue& value) {
   stack_[place_of(name)] = value;
 }
 
-IValue GraphCall::argument(const char* name, const GraphValues& values) const {
-  const std::size_t place = place_of(name);
+IValue GraphCall::argument(std::size_t place, const GraphValues& values) const {
   for (const Variable& one : variables_) {
     if (one.place != place) continue;
     const auto* value = std::get_if<GraphReference>(&one.source);
-    STOKER_INVARIANT(value != nullptr, "{} is a list", name);
+    STOKER_INVARIANT(value != nullptr, "argument {} is a list", place);
     return values[value->value];
   }
   return stack_[place];

@@ -30,7 +30,11 @@ class GraphCall {
   // Replaces an argument that is the same in every call; invariant: the schema has it.
   void set_constant(const char* name, const c10::IValue& value);
   // Of one call; undefined where it was not given.
-  [[nodiscard]] c10::IValue argument(const char* name, const GraphValues& values) const;
+  [[nodiscard]] c10::IValue argument(const char* name, const GraphValues& values) const {
+    return argument(place_of(name), values);
+  }
+  // By its place: an operator and its form that works in place call it differently.
+  [[nodiscard]] c10::IValue argument(std::size_t place, const GraphValues& values) const;
 
  private:
   // An argument that differs from call to call.

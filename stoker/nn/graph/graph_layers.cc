@@ -59,11 +59,7 @@ at::Tensor graph_batch_norm(const GraphCall& call, const GraphValues& values, bo
 
 at::Tensor graph_dropout(const GraphCall& call, const GraphValues& values, std::int64_t samples,
                          const std::optional<DrawKey>& key) {
-  const auto input = [&] {
-    const c10::IValue first = call.argument("input", values);
-    return first.toTensor();
-  };
-  const at::Tensor x = input();
+  at::Tensor x = call.argument(std::size_t{0}, values).toTensor();
   const double probability = call.argument("p", values).toDouble();
   if (!key || probability <= 0 || !call.argument("train", values).toBool()) return x;
   if (probability >= 1) return x * 0;
