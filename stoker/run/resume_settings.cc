@@ -32,7 +32,7 @@ std::string current_yaml(std::string yaml) {
 
 // In the form in which settings are compared, whatever the spelling was.
 std::string canonical_yaml(const std::string& recorded) {
-  const std::string yaml = current_yaml(recorded);
+  std::string yaml = current_yaml(recorded);
   RunSettings settings;
   GivenSettings given;
   try {

@@ -1,6 +1,7 @@
 #include "stoker/run/run_images.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ Image wide_image(std::span<const std::byte> floats, const ImageShape& shape) {
     for (int y = 0; y < shape.height; ++y) {
       std::uint16_t* row = image.view().values<std::uint16_t>(y);
       for (int x = 0; x < shape.width; ++x) {
-        row[x * shape.channels + c] = static_cast<std::uint16_t>(*value++ * 65535 + 0.5F);
+        row[x * shape.channels + c] = static_cast<std::uint16_t>(std::lround(*value++ * 65535));
       }
     }
   }

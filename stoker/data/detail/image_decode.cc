@@ -118,7 +118,7 @@ std::optional<ErrorDetails> decode_for(std::span<const std::byte> bytes,
   if (request.later.empty() || !wanted.frame) return decode_part(wanted.decode, buffer);
   DecodeOptions for_all = wanted.decode;
   for_all.region = region_for_all(buffer.views.header, options, request, wanted);
-  const auto error = decode_part(for_all, buffer);
+  auto error = decode_part(for_all, buffer);
   if (!error || for_all.region == wanted.decode.region) return error;
   // Damage outside this view's own part must not cost it.
   if (auto again = open_image(bytes, options, buffer)) return again;
