@@ -22,36 +22,25 @@ DType dtype_of(const at::Tensor& tensor) {
       return DType::kF64;
     case at::kLong:
       return DType::kI64;
+    // Only in networks that Python exported, as constants.
+    case at::kBool:
+      return DType::kBool;
+    case at::kByte:
+      return DType::kU8;
+    case at::kChar:
+      return DType::kI8;
+    case at::kShort:
+      return DType::kI16;
+    case at::kInt:
+      return DType::kI32;
+    case at::kHalf:
+      return DType::kF16;
+    case at::kBFloat16:
+      return DType::kBf16;
     default:
       break;
   }
   STOKER_INVARIANT(false, "no tensor of ours has the type {}", toString(tensor.scalar_type()));
-}
-
-at::ScalarType scalar_type_of(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return at::kBool;
-    case DType::kU8:
-      return at::kByte;
-    case DType::kI8:
-      return at::kChar;
-    case DType::kI16:
-      return at::kShort;
-    case DType::kF16:
-      return at::kHalf;
-    case DType::kBf16:
-      return at::kBFloat16;
-    case DType::kI32:
-      return at::kInt;
-    case DType::kF32:
-      return at::kFloat;
-    case DType::kF64:
-      return at::kDouble;
-    case DType::kI64:
-      return at::kLong;
-  }
-  STOKER_INVARIANT(false, "unknown type {}", static_cast<int>(dtype));
 }
 
 std::string describe(DType dtype, std::span<const std::int64_t> shape) {
@@ -84,6 +73,32 @@ void check_no_others(std::span<const NamedTensor> tensors, const SafetensorsFile
 }
 
 }  // namespace
+
+at::ScalarType scalar_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return at::kBool;
+    case DType::kU8:
+      return at::kByte;
+    case DType::kI8:
+      return at::kChar;
+    case DType::kI16:
+      return at::kShort;
+    case DType::kF16:
+      return at::kHalf;
+    case DType::kBf16:
+      return at::kBFloat16;
+    case DType::kI32:
+      return at::kInt;
+    case DType::kF32:
+      return at::kFloat;
+    case DType::kF64:
+      return at::kDouble;
+    case DType::kI64:
+      return at::kLong;
+  }
+  STOKER_INVARIANT(false, "unknown type {}", static_cast<int>(dtype));
+}
 
 FileTensors::FileTensors(std::span<const NamedTensor> tensors) {
   for (const NamedTensor& named : tensors) {

@@ -25,6 +25,8 @@ class FileTensors {
   std::vector<TensorView> views_;
 };
 
+[[nodiscard]] at::ScalarType scalar_type_of(DType dtype);
+
 // A copy of a file's tensor, which may lie at any address there.
 [[nodiscard]] at::Tensor tensor_of(const TensorView& view);
 

@@ -117,6 +117,25 @@ TEST(ExportedNetwork, AModelFileIsEnough) {
   EXPECT_TRUE(at::equal(loaded.model->forward(x), model->forward(x)));
 }
 
+TEST(ExportedNetwork, ConstantsOfAnyTypeAreSaved) {
+  const TempFolder folder;
+  auto weights = exported::good_weights();
+  weights.push_back(exported::weight_line("mask", "w8", exported::ints({4}), exported::ints({1}),
+                                          /*type=*/12));
+  const std::string masked = node("torch.ops.aten.bitwise_not.default",
+                                  argument("self", tensor("b_mask")), tensor("unused"));
+  auto records = exported::good_records(
+      exported::model_json(joined({masked, exported::good_nodes()}),
+                           joined({exported::good_inputs(), exported::buffer("b_mask", "mask")})),
+      weights);
+  records.emplace_back("net/data/weights/w8", std::string("\1\0\1\1", 4));
+  const auto model =
+      make_model(folder.write("mask.pt2", pickles::zip_of(records)).string(), kInput, /*seed=*/1);
+  save_model(folder.path() / "m.safetensors", *model, {"a", "b", "c", "d", "e"}, {});
+  const auto loaded = load_model(folder.path() / "m.safetensors");
+  EXPECT_EQ(by_name(loaded.model->buffers()).at("mask").scalar_type(), at::kBool);
+}
+
 TEST(ExportedNetwork, ShowsWhereItLooks) {
   const auto model = make();
   EXPECT_EQ(model->class_activation(images(), labels()).sizes().vec(),

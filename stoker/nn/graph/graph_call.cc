@@ -7,6 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/nn/tensor_views.h"
 
 namespace stoker {
 namespace {
@@ -35,32 +36,6 @@ c10::OperatorHandle find_operator(const GraphNode& node, const std::string& file
   const auto found = c10::Dispatcher::singleton().findSchema({target.substr(0, dot), overload});
   if (!found) refuse_call(file, node.target, "LibTorch's version", "none");
   return *found;
-}
-
-at::ScalarType scalar_type(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return at::kBool;
-    case DType::kU8:
-      return at::kByte;
-    case DType::kI8:
-      return at::kChar;
-    case DType::kI16:
-      return at::kShort;
-    case DType::kF16:
-      return at::kHalf;
-    case DType::kBf16:
-      return at::kBFloat16;
-    case DType::kI32:
-      return at::kInt;
-    case DType::kF32:
-      return at::kFloat;
-    case DType::kF64:
-      return at::kDouble;
-    case DType::kI64:
-      return at::kLong;
-  }
-  return at::kFloat;
 }
 
 at::MemoryFormat memory_format(GraphMemoryFormat format) {
@@ -109,7 +84,7 @@ struct ConstantMaker {
     return kind == TypeKind::StringType ? std::optional(IValue(value)) : std::nullopt;
   }
   std::optional<IValue> operator()(DType value) const {
-    return enumerator(static_cast<std::int64_t>(scalar_type(value)));
+    return enumerator(static_cast<std::int64_t>(scalar_type_of(value)));
   }
   std::optional<IValue> operator()(GraphStrided) const {
     return enumerator(static_cast<std::int64_t>(at::kStrided));
