@@ -9,10 +9,11 @@ without; the better one counts. Exit status: 0 measured, 1 a side failed.
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from photo_step import STEPS, output_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -25,27 +26,7 @@ format = torch.channels_last if how == "channels_last" else torch.contiguous_for
 model = timm.create_model(name).to(memory_format=format).train()
 call = torch.compile(model) if how == "compile" else model
 images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=format)
-labels = torch.randint(1000, (batch,))
-optimiser = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-seconds = []
-for step in range(-2, steps):
-    start = time.perf_counter()
-    optimiser.zero_grad()
-    with torch.autocast("cpu", torch.bfloat16) if precision == "bfloat16" else contextlib.nullcontext():
-        loss = torch.nn.functional.cross_entropy(call(images), labels)
-    loss.backward()
-    optimiser.step()
-    if step >= 0:
-        seconds.append(time.perf_counter() - start)
-print(statistics.median(seconds))
-"""
-
-
-def output_of(command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{command[0]} failed: {done.stderr}")
-    return done.stdout
+""" + STEPS
 
 
 def measure(options, name, file):

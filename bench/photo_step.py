@@ -17,13 +17,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-PYTHON = """
-import contextlib, statistics, sys, time
-import torch, torchvision
-name, batch, precision, steps = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-torch.manual_seed(0)
-model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
-images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
+# After `model`, `images` and `call`, which computes the logits, have been made; prints the median seconds of a step.
+STEPS = """
 labels = torch.randint(1000, (batch,))
 optimiser = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 seconds = []
@@ -31,13 +26,22 @@ for step in range(-2, steps):
     start = time.perf_counter()
     optimiser.zero_grad()
     with torch.autocast("cpu", torch.bfloat16) if precision == "bfloat16" else contextlib.nullcontext():
-        loss = torch.nn.functional.cross_entropy(model(images), labels)
+        loss = torch.nn.functional.cross_entropy(call(images), labels)
     loss.backward()
     optimiser.step()
     if step >= 0:
         seconds.append(time.perf_counter() - start)
 print(statistics.median(seconds))
 """
+
+PYTHON = """
+import contextlib, statistics, sys, time
+import torch, torchvision
+name, batch, precision, steps = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+torch.manual_seed(0)
+call = model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
+images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
+""" + STEPS
 
 
 def output_of(command):

@@ -59,10 +59,11 @@ enum class TrainEnd {
 struct TrainResult {
   TrainEnd end = TrainEnd::kAllEpochs;
   std::filesystem::path folder;
-  std::uint64_t steps = 0;                ///< in all processes of the run
-  std::optional<double> test_top1 = {};   ///< where there is test data, of the best epoch's weights
-  std::optional<double> test_score = {};  ///< likewise: top-1, mean average precision or R²
-  std::string divergence = {};            ///< what happened, with kDiverged
+  std::uint64_t steps = 0;               ///< in all processes of the run
+  std::optional<double> test_top1 = {};  ///< where there is test data, of the best epoch's weights
+  std::optional<double> test_score =
+      {};                       ///< the task's: top-1, mAP or R², where there is test data
+  std::string divergence = {};  ///< what happened, with kDiverged
 };
 
 /// Trains. Settings that differ from their defaults count as given: a config file, a recipe and a

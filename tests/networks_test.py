@@ -12,7 +12,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import numpy
@@ -104,15 +103,8 @@ class Training(Case):
         """Killed three times, each time soon after another checkpoint was written, then left to end."""
         command = [STOKER, "train", str(self.folder / "data"), "--model", str(network), *self.COMMON, "--epochs", "2", "--output",
                    str(self.folder), "--experiment", name, "--resume", "auto", "--checkpoint-every", "2steps", *more]
-        for _ in range(3):
-            before = ranks.saved_step(self.folder / name)
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and ranks.saved_step(self.folder / name) == before:
-                time.sleep(0.005)
-            self.assertIsNone(process.poll(), "the run ended before it was killed")
-            process.kill()
-            process.wait()
-        run(*command)
+        done = ranks.kill_and_resume(command, self.folder / name, 3)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def networks(self):
         return (("convnext_atto", "--set", "drop_path_rate=0.3"),

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import tempfile
@@ -43,6 +44,22 @@ def saved_step(folder):
     """The step of a run's newest checkpoint; 0 before the first."""
     saved = sorted((folder / "checkpoints").glob("step-*.safetensors"))
     return int(saved[-1].stem.split("-")[1]) if saved else 0
+
+
+def kill_and_resume(command, folder, kills, **options):
+    """Starts the command, which resumes the run in `folder`, and kills it soon after it has written another checkpoint; so
+    often, then lets it end. Returns how it ended."""
+    for life in range(kills):
+        before = saved_step(folder)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+        while process.poll() is None and saved_step(folder) == before:
+            time.sleep(0.002)
+        time.sleep(random.Random(life).uniform(0, 0.03))
+        if process.poll() is not None:
+            raise AssertionError("the run ended before it was killed")
+        process.kill()
+        process.wait()
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 class Rank:

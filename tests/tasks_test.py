@@ -7,11 +7,9 @@ import json
 import math
 import os
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import numpy
@@ -127,21 +125,8 @@ class Tasks(unittest.TestCase):
         """The same run, killed four times, each time soon after another checkpoint was written."""
         command = [STOKER, "train", str(data), *columns, *self.COMMON, "--experiment", name, "--resume", "auto",
                    "--checkpoint-every", "3steps", *more]
-        folder = self.folder / "runs" / name / "checkpoints"
-
-        def newest():
-            return max((path.name for path in folder.glob("step-*.safetensors")), default="")
-
-        for life in range(4):
-            before, delay = newest(), random.Random(life).uniform(0, 0.03)
-            process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and newest() == before:
-                time.sleep(0.002)
-            time.sleep(delay)
-            self.assertIsNone(process.poll(), "the run ended before it was killed")
-            process.kill()
-            process.wait()
-        self.stoker(*command[1:])
+        done = ranks.kill_and_resume(command, self.folder / "runs" / name, 4, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Multilabel(Tasks):

@@ -174,7 +174,7 @@ TEST(MetricList, EveryColumnThatCodeAsksForIsWritten) {
   }
 }
 
-// Likewise with no two numbers the same.
+// Every number differs from the others here too.
 const EpochNumbers kMultilabelEpoch = {.epoch = 4,
                                        .step = 2'345,
                                        .rate = 0.00625,

@@ -175,6 +175,11 @@ struct Archive {
   [[nodiscard]] bool has(const std::string& name) const { return zip.find(root + name) != nullptr; }
 };
 
+std::string extra_of(const Archive& archive) {
+  constexpr const char* kName = "extra/stoker.json";
+  return archive.has(kName) ? std::string(as_text(archive.read(kName))) : std::string();
+}
+
 // What is before /models/model.json; the only one.
 std::string find_root(const ZipArchive& zip, const std::string& file) {
   constexpr std::string_view kEnding = "/models/model.json";
@@ -322,7 +327,7 @@ ExportedProgram parse_exported_program(std::span<const std::byte> bytes, const s
   }
   ExportedProgram program;
   program.graph_ = parse_exported_graph(as_text(archive.read("models/model.json")), name);
-  if (archive.has("extra/stoker.json")) program.facts_ = as_text(archive.read("extra/stoker.json"));
+  program.facts_ = extra_of(archive);
   TensorTable weights(archive, "data/weights/", "model_weights_config.json");
   TensorTable constants(archive, "data/constants/", "model_constants_config.json");
   detail::StridedRows rows(4 * bytes.size() + (1 << 20));
@@ -336,6 +341,13 @@ ExportedProgram parse_exported_program(std::span<const std::byte> bytes, const s
   }
   program.copies_ = rows.take_copies();
   return program;
+}
+
+std::string read_exported_extra(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::string name = path.string();
+  const ZipArchive zip(file.bytes(), name);
+  return extra_of({zip, file.bytes(), name, find_root(zip, name)});
 }
 
 ExportedProgram::ExportedProgram(const std::filesystem::path& path) {

@@ -125,4 +125,7 @@ class ExportedProgram {
 [[nodiscard]] ExportedProgram parse_exported_program(std::span<const std::byte> bytes,
                                                      const std::string& name);
 
+// ExportedProgram::facts() of a file of which nothing else is read. Throws Error.
+[[nodiscard]] std::string read_exported_extra(const std::filesystem::path& path);
+
 }  // namespace stoker

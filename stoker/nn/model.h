@@ -86,7 +86,7 @@ struct LossOptions {
   // it does not matter how they are spread over batches. Not defined: all count 1.
   // Where targets are numbers: one for each output, whose loss counts that much.
   at::Tensor class_weights = {};
-  // One for each sample of the batch, likewise.
+  // One for each sample of the batch; its loss counts that much. Not defined: all count 1.
   at::Tensor sample_weights = {};
   std::optional<DrawKey> draw = {};  // for dropout, which is off without it
   // Of a batch whose samples were mixed in pairs (augment/mix.h): the loss against these labels, or

@@ -49,7 +49,7 @@ TEST(TargetLoss, BinaryCrossEntropyIsPyTorchs) {
                0.0699087456, 0.00555555709, -0.00555555569, -0.0534677096});
 }
 
-// torch.nn.functional.mse_loss and huber_loss, likewise.
+// The expected values are those of torch.nn.functional.mse_loss and huber_loss.
 TEST(TargetLoss, SquaredErrorAndHuberArePyTorchs) {
   const Numbers x = {0.5, -1.25, 3, -2, 0, 0.75, 60, -60, -0.125};
   const Numbers y = {0.25, -1, 0.5, 1.5, 0, -2.5, 59.5, -61, 1};

@@ -16,7 +16,7 @@ struct TargetTable {
   std::uint32_t epoch = 0;  // counted from 0, after which they were made
   std::size_t outputs = 0;
   std::vector<float> target = {};       // samples x outputs: 0 or 1, or numbers
-  std::vector<float> prediction = {};   // likewise: probabilities, or numbers
+  std::vector<float> prediction = {};   // samples x outputs: probabilities, or numbers
   std::vector<float> loss = {};         // of each sample; NaN: it could not be read
   std::vector<double> thresholds = {};  // of several labels, one for each
 

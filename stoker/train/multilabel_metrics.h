@@ -23,10 +23,11 @@ class MultilabelMetrics {
   // a number is out of range, before memory is taken.
   explicit MultilabelMetrics(std::int64_t classes, std::int64_t samples = 0);
 
-  // probabilities[i * classes + c] is that of class c for sample i, targets likewise 1 where it
-  // shows the class and 0 where not; one loss a sample. A sample with a NaN or infinite probability
-  // has no prediction: it shows no class, ranks behind all others and is no exact match. Throws
-  // Error where a target is neither 0 nor 1; then nothing of the batch is counted.
+  // probabilities[i * classes + c] is that of class c for sample i; targets, in the same order,
+  // are 1 where it shows the class and 0 where not; one loss a sample. A sample with a NaN or
+  // infinite probability has no prediction: it shows no class, ranks behind all others and is no
+  // exact match. Throws Error where a target is neither 0 nor 1; then nothing of the batch is
+  // counted.
   void add(std::span<const float> probabilities, std::span<const float> targets,
            std::span<const float> losses);
 

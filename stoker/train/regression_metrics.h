@@ -29,7 +29,7 @@ class RegressionMetrics {
   explicit RegressionMetrics(std::int64_t targets);
 
   // Samples by their indices in the source; truth[i * targets + t] in the target's own unit,
-  // predictions likewise; one loss a sample. A sample with a NaN or infinite prediction has none:
+  // and so predictions; one loss a sample. A sample with a NaN or infinite prediction has none:
   // then no error is known, and all figures but the loss are NaN. Throws Error where a target is
   // not finite; then nothing of the batch is counted.
   void add(std::span<const std::uint64_t> indices, std::span<const float> predictions,

@@ -154,18 +154,18 @@ TEST_F(ShardFields, AreReadWhereTheBytesAre) {
   const TableColumns columns{.targets = {"x"}};
   write(columns);
   const auto shards = open(out(), columns);
-  std::vector<std::byte> room;
-  const auto bytes = shards->read_bytes(3, [&](std::size_t size) -> std::span<std::byte> {
-    room.resize(size);
-    return room;
+  std::vector<std::byte> encoded;
+  const auto read = shards->read_bytes(3, [&](std::size_t size) -> std::span<std::byte> {
+    encoded.resize(size);
+    return encoded;
   });
-  ASSERT_TRUE(bytes);
+  ASSERT_TRUE(read);
   Numbers number(1);
   ASSERT_TRUE(shards->read_fields(3, number));
   fs::remove_all(out());
   const auto other = open(table_, columns);  // has the sample's number for its width
   SampleBuffer buffer;
-  const Sample sample = shards->decode(3, room, {}, buffer).value();
+  const Sample sample = shards->decode(3, encoded, {}, buffer).value();
   EXPECT_EQ(numbers_of(*other)[sample.image.shape.width], number);
 }
 

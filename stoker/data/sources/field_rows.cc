@@ -50,7 +50,7 @@ std::span<const float> FieldRows::numbers(std::size_t row) const {
 void FieldRows::read(std::size_t row, std::span<float> out) const {
   if (fields_.empty() && out.empty()) return;
   STOKER_INVARIANT(row < size_ && out.size() == class_count_ + number_count_,
-                   "sample {} of {}, room for {} numbers", row, size_, out.size());
+                   "sample {} of {}, a buffer of {} numbers", row, size_, out.size());
   std::ranges::fill(out.first(class_count_), 0.0F);
   for (const std::uint32_t place : classes(row)) out[place] = 1.0F;
   std::ranges::copy(numbers(row), out.begin() + static_cast<std::ptrdiff_t>(class_count_));

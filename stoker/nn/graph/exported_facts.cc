@@ -28,8 +28,7 @@ ExportedFacts parse_exported_facts(const std::string& text, const std::filesyste
 }
 
 ExportedFacts read_exported_facts(const std::filesystem::path& path) {
-  const ExportedProgram program(path);
-  return parse_exported_facts(program.facts(), path);
+  return parse_exported_facts(read_exported_extra(path), path);
 }
 
 }  // namespace stoker

@@ -14,7 +14,7 @@
 #include "stoker/io/onnx.h"
 #include "stoker/nn/graph/bounded_memory.h"
 #include "stoker/nn/graph/exported_facts.h"
-#include "stoker/nn/graph/graph_references.h"
+#include "stoker/nn/graph/graph_nodes.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/tensor_views.h"
@@ -43,9 +43,19 @@ at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
   return kind == Kind::kParameter ? tensor.detach().requires_grad_(true) : tensor;
 }
 
-std::size_t place_of(const ExportedGraph& graph, GraphReference value) {
-  const auto found = std::ranges::find(graph.inputs, value, &GraphInput::value);
+// Where among the inputs a node has its weights; nullopt where they are computed.
+std::optional<std::size_t> weight_place(const GraphNode& node, const ExportedGraph& graph) {
+  const auto weight = reference_argument(node.arguments, "weight");
+  if (!weight) return std::nullopt;
+  const auto found = std::ranges::find(graph.inputs, *weight, &GraphInput::value);
+  if (found == graph.inputs.end()) return std::nullopt;
   return static_cast<std::size_t>(found - graph.inputs.begin());
+}
+
+at::Tensor weight_of(const GraphNode& node, const ExportedGraph& graph,
+                     const std::vector<at::Tensor>& tensors) {
+  const auto place = weight_place(node, graph);
+  return place ? tensors[*place] : at::Tensor();
 }
 
 // Channels last is faster on CPUs (layers.h). But oneDNN of PyTorch 2.15 writes beyond its memory
@@ -53,25 +63,18 @@ std::size_t place_of(const ExportedGraph& graph, GraphReference value) {
 // as the first one of RepVGG: a network that has one keeps PyTorch's order.
 at::MemoryFormat choose_memory_format(const ExportedGraph& graph,
                                       const std::vector<at::Tensor>& tensors) {
-  for (const GraphNode& node : graph.nodes) {
-    if (node.target != "aten::conv2d") continue;
-    bool strided = false;
-    at::Tensor weight;
-    for (const GraphNamedArgument& argument : node.arguments) {
-      if (argument.name == "stride") {
-        const auto* strides = std::get_if<std::vector<std::int64_t>>(&argument.value);
-        strided = strides == nullptr || std::ranges::any_of(*strides, [](auto s) { return s > 1; });
-      }
-      const auto* value = std::get_if<GraphReference>(&argument.value);
-      if (argument.name != "weight" || value == nullptr) continue;
-      const std::size_t place = place_of(graph, *value);
-      if (place < tensors.size()) weight = tensors[place];
-    }
-    if (!strided || !weight.defined() || weight.dim() != 4) continue;
-    const bool one_pixel = weight.size(2) == 1 && weight.size(3) == 1;
-    if (one_pixel && weight.size(1) > 1 && weight.size(1) < 16) return at::MemoryFormat::Contiguous;
-  }
-  return at::MemoryFormat::ChannelsLast;
+  const auto is_harmful = [&](const GraphNode& node) {
+    const GraphArgument* stride = find_argument(node.arguments, "stride");
+    if (node.target != "aten::conv2d" || stride == nullptr) return false;
+    const auto* strides = std::get_if<std::vector<std::int64_t>>(stride);
+    const bool strided =
+        strides == nullptr || std::ranges::any_of(*strides, [](auto s) { return s > 1; });
+    const at::Tensor weight = weight_of(node, graph, tensors);
+    return strided && weight.defined() && weight.dim() == 4 && weight.size(1) > 1 &&
+           weight.size(1) < 16 && weight.size(2) == 1 && weight.size(3) == 1;
+  };
+  return std::ranges::any_of(graph.nodes, is_harmful) ? at::MemoryFormat::Contiguous
+                                                      : at::MemoryFormat::ChannelsLast;
 }
 
 // Whether a graph's parameters have a type that training knows.
@@ -94,15 +97,10 @@ void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
   const GraphReference images = images_of(graph);
   for (const GraphNode& node : graph.nodes) {
     if (node.target != "aten::conv2d") continue;
-    std::map<std::string, GraphReference> references;
-    for (const GraphNamedArgument& argument : node.arguments) {
-      const auto* value = std::get_if<GraphReference>(&argument.value);
-      if (value != nullptr) references[argument.name] = *value;
-    }
-    if (references["input"] != images) continue;
-    const std::size_t place = place_of(graph, references["weight"]);
-    if (place == graph.inputs.size()) continue;
-    at::Tensor& weight = tensors[place];
+    if (reference_argument(node.arguments, "input") != images) continue;
+    const auto place = weight_place(node, graph);
+    if (!place) continue;
+    at::Tensor& weight = tensors[*place];
     const std::int64_t had = weight.dim() == 4 ? weight.size(1) : channels;
     if (had == channels) continue;
     const at::NoGradGuard no_grad;
@@ -128,29 +126,20 @@ TokenGrid grid_of(std::int64_t tokens) {
   return prefix <= kMostOthers && side > 1 ? TokenGrid{side, prefix} : TokenGrid{};
 }
 
-// How many values of nodes up to each node are used by later ones.
+// How many values that are there after each node are used by later ones.
 std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end) {
-  std::vector<std::size_t> last(graph.values.size(), 0);
-  std::vector<bool> made(graph.values.size(), false);
+  const std::vector<std::size_t> last = last_uses(graph, end);
   std::vector<std::ptrdiff_t> change(end + 1, 0);
-  std::vector<std::size_t> begin(graph.values.size(), 0);
+  const auto live_from = [&](std::size_t begin, GraphReference value) {
+    ++change[begin];
+    --change[last[value.value]];
+  };
+  if (last[images_of(graph).value] < end) live_from(0, images_of(graph));
   for (std::size_t i = 0; i < end; ++i) {
-    visit_references(graph.nodes[i], [&](GraphReference value) { last[value.value] = i; });
     for (const GraphOutput& output : graph.nodes[i].outputs) {
-      for (const GraphReference& value : output.values) {
-        made[value.value] = true;
-        begin[value.value] = i;
-      }
+      for (const GraphReference& value : output.values) live_from(i, value);
     }
   }
-  for (std::size_t value = 0; value < made.size(); ++value) {
-    if (!made[value] || last[value] <= begin[value]) continue;
-    ++change[begin[value]];
-    --change[last[value]];
-  }
-  // The images themselves live until their last use.
-  ++change[0];
-  --change[last[images_of(graph).value]];
   std::vector<std::size_t> live(end, 0);
   std::ptrdiff_t now = 0;
   for (std::size_t i = 0; i < end; ++i) {

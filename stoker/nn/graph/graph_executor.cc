@@ -10,32 +10,10 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/graph/graph_layers.h"
-#include "stoker/nn/graph/graph_references.h"
+#include "stoker/nn/graph/graph_nodes.h"
 
 namespace stoker {
 namespace {
-
-const GraphArgument* find_argument(const std::vector<GraphNamedArgument>& arguments,
-                                   std::string_view name) {
-  const auto found = std::ranges::find(arguments, name, &GraphNamedArgument::name);
-  return found == arguments.end() ? nullptr : &found->value;
-}
-
-std::optional<GraphReference> reference(const std::vector<GraphNamedArgument>& arguments,
-                                        std::string_view name) {
-  const GraphArgument* found = find_argument(arguments, name);
-  const auto* value = found != nullptr ? std::get_if<GraphReference>(found) : nullptr;
-  return value != nullptr ? std::optional(*value) : std::nullopt;
-}
-
-std::optional<double> number(const std::vector<GraphNamedArgument>& arguments,
-                             std::string_view name) {
-  const GraphArgument* found = find_argument(arguments, name);
-  if (found == nullptr) return std::nullopt;
-  if (const auto* real = std::get_if<double>(found)) return *real;
-  if (const auto* whole = std::get_if<std::int64_t>(found)) return static_cast<double>(*whole);
-  return std::nullopt;
-}
 
 // "add_" and "relu_", not "add".
 bool is_in_place(const std::string& target) {
@@ -50,6 +28,12 @@ bool is_in_place(const std::string& target) {
                .expected = std::move(expected),
                .found = fmt::format("{}{}{}", node.target, node.module.empty() ? "" : " in ",
                                     node.module)});
+}
+
+bool is_integer(const std::vector<GraphNamedArgument>& arguments, std::string_view name) {
+  const GraphArgument* found = find_argument(arguments, name);
+  return found != nullptr && (std::holds_alternative<std::int64_t>(*found) ||
+                              std::holds_alternative<GraphReference>(*found));
 }
 
 std::int64_t integer_now(const std::vector<GraphNamedArgument>& arguments, std::string_view name,
@@ -110,10 +94,10 @@ void GraphExecutor::find_actions(const ExportedGraph& graph, const std::string& 
     if (arithmetic || node.target == "aten::sym_size.int") {
       step.action = arithmetic ? Action::kArithmetic : Action::kSize;
       step.arguments = node.arguments;
-      const bool known = arithmetic ? find_argument(node.arguments, "a") != nullptr &&
-                                          find_argument(node.arguments, "b") != nullptr
-                                    : reference(node.arguments, "self").has_value() &&
-                                          number(node.arguments, "dim").has_value();
+      const bool known = arithmetic
+                             ? is_integer(node.arguments, "a") && is_integer(node.arguments, "b")
+                             : reference_argument(node.arguments, "self").has_value() &&
+                                   number_argument(node.arguments, "dim").has_value();
       const bool one = node.outputs.size() == 1 && node.outputs[0].values.size() == 1;
       if (!known || !one) refuse_node(file, "an integer of known arguments", node);
       continue;
@@ -123,11 +107,11 @@ void GraphExecutor::find_actions(const ExportedGraph& graph, const std::string& 
     if (node.target.starts_with("aten::dropout")) step.action = Action::kDropout;
     if (node.target == "aten::bernoulli_.float") step.action = Action::kDraw;
     if (node.target == "aten::scaled_dot_product_attention" &&
-        number(node.arguments, "dropout_p").value_or(0) > 0) {
+        number_argument(node.arguments, "dropout_p").value_or(0) > 0) {
       step.action = Action::kAttention;
     }
     if (!is_in_place(node.target)) continue;
-    const auto self = reference(node.arguments, "self");
+    const auto self = reference_argument(node.arguments, "self");
     if (self && buffers.contains(self->value)) step.action = Action::kBufferUpdate;
     if (self && constants.contains(self->value)) {
       refuse_node(file, "operators that leave weights and images as they are", node);
@@ -149,8 +133,8 @@ void GraphExecutor::find_masks(const ExportedGraph& graph, const std::string& fi
       }
     };
     if (step.action == Action::kDraw) {
-      const auto self = reference(node.arguments, "self");
-      const auto kept = number(node.arguments, "p");
+      const auto self = reference_argument(node.arguments, "self");
+      const auto kept = number_argument(node.arguments, "p");
       const auto maker = self ? made_by.find(self->value) : made_by.end();
       const bool known = maker != made_by.end() && kept && *kept > 0 && *kept <= 1 &&
                          (graph.nodes[maker->second].target == "aten::new_empty" ||
@@ -164,16 +148,16 @@ void GraphExecutor::find_masks(const ExportedGraph& graph, const std::string& fi
         uses_mask = uses_mask || masks.contains(value.value);
       });
       if (uses_mask && node.target == "aten::div_.Tensor") {
-        const auto self = reference(node.arguments, "self");
-        const auto by = number(node.arguments, "other");
+        const auto self = reference_argument(node.arguments, "self");
+        const auto by = number_argument(node.arguments, "other");
         if (!self || !by || *by != masks[self->value]) {
           refuse_node(file, "a mask that is divided by the probability to be kept", node);
         }
         step.action = Action::kMask;
         masks[node.outputs.at(0).values.at(0).value] = *by;
       } else if (uses_mask) {
-        const auto self = reference(node.arguments, "self"),
-                   other = reference(node.arguments, "other");
+        const auto self = reference_argument(node.arguments, "self"),
+                   other = reference_argument(node.arguments, "other");
         const bool product = node.target == "aten::mul.Tensor" && self && other &&
                              masks.contains(self->value) != masks.contains(other->value);
         if (!product) refuse_node(file, "a mask that is multiplied", node);
@@ -186,18 +170,11 @@ void GraphExecutor::find_masks(const ExportedGraph& graph, const std::string& fi
 }
 
 void GraphExecutor::find_last_uses(const ExportedGraph& graph) {
-  std::vector<std::size_t> last(graph.values.size(), steps_.size());
-  std::vector<bool> is_input(graph.values.size(), false);
-  for (const GraphInput& input : graph.inputs) is_input[input.value.value] = true;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    for (const GraphOutput& output : graph.nodes[i].outputs) {
-      for (const GraphReference& value : output.values) last[value.value] = i;
-    }
-    visit_references(graph.nodes[i], [&](GraphReference value) { last[value.value] = i; });
-  }
+  std::vector<std::size_t> last = last_uses(graph, steps_.size());
+  for (const GraphInput& input : graph.inputs) last[input.value.value] = steps_.size();
+  last[graph.output.value] = steps_.size();
   for (std::uint32_t value = 0; value < last.size(); ++value) {
-    if (is_input[value] || value == graph.output.value || last[value] == steps_.size()) continue;
-    steps_[last[value]].dead.push_back({value});
+    if (last[value] < steps_.size()) steps_[last[value]].dead.push_back({value});
   }
 }
 
@@ -241,8 +218,8 @@ void GraphExecutor::execute(const Step& step, GraphValues& values, const GraphMo
       return;
     case Action::kSize:
       return put(step,
-                 {values[reference(step.arguments, "self")->value].toTensor().size(
-                     static_cast<std::int64_t>(*number(step.arguments, "dim")))},
+                 {values[reference_argument(step.arguments, "self")->value].toTensor().size(
+                     static_cast<std::int64_t>(*number_argument(step.arguments, "dim")))},
                  values);
     case Action::kArithmetic:
       return put(step,

@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/nn/graph/graph_references.h"
+#include "stoker/nn/graph/graph_nodes.h"
 
 namespace stoker {
 namespace {
@@ -20,17 +20,6 @@ namespace {
 // Modules that hold a network's blocks one after the other; each of those is a stage.
 constexpr std::array<std::string_view, 7> kTrunks = {"blocks", "stages",  "layers", "features",
                                                      "levels", "encoder", "network"};
-
-const GraphArgument* argument_of(const GraphNode& node, std::string_view name) {
-  const auto found = std::ranges::find(node.arguments, name, &GraphNamedArgument::name);
-  return found == node.arguments.end() ? nullptr : &found->value;
-}
-
-std::optional<GraphReference> tensor_argument(const GraphNode& node, std::string_view name) {
-  const GraphArgument* found = argument_of(node, name);
-  const auto* value = found != nullptr ? std::get_if<GraphReference>(found) : nullptr;
-  return value != nullptr ? std::optional(*value) : std::nullopt;
-}
 
 bool makes(const GraphNode& node, GraphReference value) {
   return node.outputs.size() == 1 && !node.outputs[0].is_list &&
@@ -72,7 +61,7 @@ std::string linear_layers(const ExportedGraph& graph) {
 // Whether the node is in the module, or its weights have the module's name.
 bool is_of(const GraphNode& node, const std::string& module, const ExportedGraph& graph) {
   if (node.module == module) return true;
-  const auto weight = tensor_argument(node, "weight");
+  const auto weight = reference_argument(node.arguments, "weight");
   return weight && std::ranges::any_of(graph.inputs, [&](const GraphInput& input) {
            return input.value == *weight && input.name == module + ".weight";
          });
@@ -96,11 +85,10 @@ void take_dropout(GraphLayout& layout, const ExportedGraph& graph) {
   if (layout.body_end == 0) return;
   const GraphNode& last = graph.nodes[layout.body_end - 1];
   if (last.target != "aten::dropout" || !makes(last, layout.features)) return;
-  const auto input = tensor_argument(last, "input");
-  const GraphArgument* p = argument_of(last, "p");
-  if (!input || p == nullptr) return;
-  const auto* probability = std::get_if<double>(p);
-  layout.dropout = probability != nullptr ? *probability : 0;
+  const auto input = reference_argument(last.arguments, "input");
+  const auto probability = number_argument(last.arguments, "p");
+  if (!input || !probability) return;
+  layout.dropout = *probability;
   layout.features = *input;
   --layout.body_end;
 }
@@ -117,7 +105,7 @@ void set_head(GraphLayout& layout, const ExportedGraph& graph, const std::string
   const GraphNode& node = graph.nodes[*number];
   const auto parameters = parameters_of(graph);
   const auto place = [&](const char* name) {
-    const auto value = tensor_argument(node, name);
+    const auto value = reference_argument(node.arguments, name);
     const auto found = value ? parameters.find(value->value) : parameters.end();
     if (found == parameters.end()) {
       fail_head(graph, file, fmt::format("a parameter as {} of the head", name), "none");
@@ -128,7 +116,7 @@ void set_head(GraphLayout& layout, const ExportedGraph& graph, const std::string
   layout.head_name = node.module.empty() ? "head" : node.module;
   const std::string& weight = graph.inputs[layout.head->weight].name;
   if (weight.ends_with(".weight")) layout.head_name = weight.substr(0, weight.size() - 7);
-  const auto features = tensor_argument(node, "input");
+  const auto features = reference_argument(node.arguments, "input");
   if (!features) fail_head(graph, file, "a linear layer of a tensor", "of none");
   layout.features = *features;
   layout.body_end = *number;

@@ -29,7 +29,7 @@ const Depth& find_depth(int depth) {
   STOKER_INVARIANT(false, "no ResNet of depth {}", depth);
 }
 
-struct BlockShape {
+struct ResNetBlockShape {
   std::int64_t inputs, width, outputs, stride;
 };
 
@@ -45,7 +45,7 @@ std::vector<ConvNorm> make_path(const std::string& name, std::vector<ConvNormSha
   return path;
 }
 
-ResidualBlock make_block(const std::string& name, const BlockShape& s, bool bottleneck,
+ResidualBlock make_block(const std::string& name, const ResNetBlockShape& s, bool bottleneck,
                          LayerSeed& seed) {
   std::vector<ConvNormShape> shapes;
   if (bottleneck) {
@@ -102,7 +102,7 @@ std::unique_ptr<Model> make_resnet(int depth, const ModelInput& input, std::uint
     ResidualStage& stage = body.emplace_back();
     stage.name = fmt::format("layer{}", i + 1);
     for (int number = 0; number < known.blocks[i]; ++number) {
-      const BlockShape shape{inputs, width, width * expansion, number == 0 && i > 0 ? 2 : 1};
+      const ResNetBlockShape shape{inputs, width, width * expansion, number == 0 && i > 0 ? 2 : 1};
       stage.blocks.push_back(
           make_block(fmt::format("{}.{}", stage.name, number), shape, known.bottlenecks, layers));
       inputs = shape.outputs;

@@ -1,0 +1,47 @@
+// What a node of an exported graph is called with, and where values are last used.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stoker/io/exported_program.h"
+
+namespace stoker {
+
+// nullptr where there is none of that name.
+[[nodiscard]] const GraphArgument* find_argument(std::span<const GraphNamedArgument> arguments,
+                                                 std::string_view name);
+// nullopt where there is none of that name, or it is of another kind.
+[[nodiscard]] std::optional<GraphReference> reference_argument(
+    std::span<const GraphNamedArgument> arguments, std::string_view name);
+// An integer too.
+[[nodiscard]] std::optional<double> number_argument(std::span<const GraphNamedArgument> arguments,
+                                                    std::string_view name);
+
+// Calls `visit` with each, also those in lists; one that is used twice comes twice.
+template <typename Visit>
+void visit_references(const GraphNode& node, const Visit& visit) {
+  for (const GraphNamedArgument& argument : node.arguments) {
+    if (const auto* one = std::get_if<GraphReference>(&argument.value)) visit(*one);
+    if (const auto* sizes = std::get_if<std::vector<GraphSize>>(&argument.value)) {
+      for (const GraphSize& size : *sizes) {
+        if (const auto* value = std::get_if<GraphReference>(&size)) visit(*value);
+      }
+    }
+    using Tensors = std::vector<std::optional<GraphReference>>;
+    if (const auto* tensors = std::get_if<Tensors>(&argument.value)) {
+      for (const auto& one : *tensors) {
+        if (one) visit(*one);
+      }
+    }
+  }
+}
+
+// For each value the last of the first `end` nodes that makes or uses it; `end` where none does.
+[[nodiscard]] std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end);
+
+}  // namespace stoker
