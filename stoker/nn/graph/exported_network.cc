@@ -15,6 +15,7 @@
 #include "stoker/nn/graph/bounded_memory.h"
 #include "stoker/nn/graph/exported_facts.h"
 #include "stoker/nn/graph/graph_nodes.h"
+#include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/tensor_views.h"
@@ -126,6 +127,18 @@ TokenGrid grid_of(std::int64_t tokens) {
   return prefix <= kMostOthers && side > 1 ? TokenGrid{side, prefix} : TokenGrid{};
 }
 
+at::Tensor drawn_tensor(const GraphTensor& tensor, std::uint64_t seed, std::uint64_t number) {
+  switch (tensor.initial.kind) {
+    case InitialValues::Kind::kUniform:
+      return uniform_weights(tensor.shape, tensor.initial.value, seed, number);
+    case InitialValues::Kind::kNormal:
+      return normal_weights(tensor.shape, tensor.initial.value, seed, number);
+    case InitialValues::Kind::kConstant:
+      break;
+  }
+  return at::full(tensor.shape, tensor.initial.value, scalar_type_of(tensor.dtype));
+}
+
 // How many values that are there after each node are used by later ones.
 std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end) {
   const std::vector<std::size_t> last = last_uses(graph, end);
@@ -151,9 +164,9 @@ std::vector<std::size_t> live_values(const ExportedGraph& graph, std::size_t end
 
 }  // namespace
 
-ExportedNetwork::ExportedNetwork(const std::string& name, const ModelInput& input, Parts parts,
-                                 const std::string& file)
-    : AutogradModel(kGraphPrefix + name, input),
+ExportedNetwork::ExportedNetwork(const std::string& architecture, const ModelInput& input,
+                                 Parts parts, const std::string& file)
+    : AutogradModel(architecture, input),
       parts_(std::move(parts)),
       executor_(parts_.graph, parts_.layout.node_stages, file),
       images_(images_of(parts_.graph)),
@@ -347,10 +360,27 @@ std::unique_ptr<Model> load_exported_network(const std::filesystem::path& path,
   }
   const ExportedFacts facts = parse_exported_facts(program.facts(), path);
   return std::make_unique<ExportedNetwork>(
-      facts.name, input,
+      kGraphPrefix + facts.name, input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
                              std::move(own_head), seed, head},
       file);
+}
+
+std::unique_ptr<Model> make_built_network(const std::string& architecture, BuiltGraph built,
+                                          const ModelInput& input, std::uint64_t seed) {
+  GraphLayout layout = lay_out(built.graph, /*head=*/{}, architecture);
+  std::vector<at::Tensor> tensors(built.tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Kind kind = built.graph.inputs[i].kind;
+    if (kind != Kind::kImages) tensors[i] = as_input(drawn_tensor(built.tensors[i], seed, i), kind);
+  }
+  std::optional<Linear> head;
+  if (layout.head) head.emplace(tensors[layout.head->weight], tensors[layout.head->bias]);
+  return std::make_unique<ExportedNetwork>(
+      architecture, input,
+      ExportedNetwork::Parts{std::move(built.graph), std::move(layout), std::move(tensors),
+                             std::move(head), seed},
+      architecture);
 }
 
 std::unique_ptr<Model> make_exported_network(const std::string& architecture,
@@ -378,7 +408,7 @@ std::unique_ptr<Model> make_exported_network(const std::string& architecture,
   check_types(graph, tensors, file);
   Linear own_head(read(layout.head_name + ".weight"), read(layout.head_name + ".bias"));
   return std::make_unique<ExportedNetwork>(
-      architecture.substr(std::string_view(kGraphPrefix).size()), input,
+      architecture, input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),
                              std::move(own_head), 0, source.head},
       file);

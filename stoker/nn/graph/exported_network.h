@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stoker/nn/autograd_model.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/graph/graph_executor.h"
 #include "stoker/nn/graph/graph_layout.h"
 
@@ -31,7 +32,7 @@ class ExportedNetwork final : public AutogradModel {
     std::string named_head = {};      // as the user named it
   };
   // Tries the network out on two black images. Throws Error where it cannot be trained on `input`.
-  ExportedNetwork(const std::string& name, const ModelInput& input, Parts parts,
+  ExportedNetwork(const std::string& architecture, const ModelInput& input, Parts parts,
                   const std::string& file);
 
   [[nodiscard]] std::int64_t multiply_adds() const override { return multiply_adds_; }
@@ -82,6 +83,11 @@ class ExportedNetwork final : public AutogradModel {
                                                            const ModelInput& input,
                                                            std::uint64_t seed,
                                                            const std::string& head = {});
+
+// A built-in network: drawn by the seed. Its name says all, so model files hold no graph.
+[[nodiscard]] std::unique_ptr<Model> make_built_network(const std::string& architecture,
+                                                        BuiltGraph built, const ModelInput& input,
+                                                        std::uint64_t seed);
 
 // From the graph and the tensors of a model file.
 [[nodiscard]] std::unique_ptr<Model> make_exported_network(const std::string& architecture,
