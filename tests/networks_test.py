@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 import numpy
+import onnxruntime
 from PIL import Image
 from safetensors.numpy import load_file
 
@@ -53,7 +54,7 @@ class Case(unittest.TestCase):
 
 
 class Parity(Case):
-    """Logits, loss, gradients and buffers are Python's, to the last bit: same LibTorch, one thread."""
+    """Logits, loss, gradients and buffers are Python's, to the last bit: same LibTorch, one thread. ONNX Runtime's are near."""
 
     NETWORKS = FEW
 
@@ -62,14 +63,28 @@ class Parity(Case):
         for name in self.NETWORKS:
             with self.subTest(name):
                 found = self.folder / "found.safetensors"
-                run(CAT, self.folder / f"{name}.pt2", self.folder / f"{name}.batch.safetensors", found, 1)
+                batch, onnx = self.folder / f"{name}.batch.safetensors", self.folder / "network.onnx"
+                run(CAT, self.folder / f"{name}.pt2", batch, found, 1, "-", onnx)
                 ours, pythons = load_file(found), load_file(self.folder / f"{name}.expected.safetensors")
                 self.assertEqual(set(ours), set(pythons))
                 self.assertGreater(numpy.ptp(pythons["logits"]), 0)
                 different = [key for key in ours if not numpy.array_equal(ours[key], pythons[key])]
                 self.assertEqual(different, [])
-                print(f"{name}: {len(ours)} tensors equal")
+                print(f"{name}: {len(ours)} tensors equal, ONNX Runtime {self.onnx_difference(onnx, batch, ours['logits']):.2g} apart")
                 (self.folder / f"{name}.pt2").unlink()
+
+
+    def onnx_difference(self, onnx, batch, logits):
+        """As a fraction of the largest logit; also for one image."""
+        session = onnxruntime.InferenceSession(str(onnx), providers=["CPUExecutionProvider"])
+        pixels, largest = load_file(batch)["pixels"], numpy.abs(logits).max()
+        apart = 0
+        for count in (len(pixels), 1):
+            (found,) = session.run(None, {"pixels": pixels[:count]})
+            self.assertEqual(found.shape, (count, logits.shape[1]))
+            apart = max(apart, numpy.abs(found - logits[:count]).max() / largest)
+        self.assertLess(apart, 1e-4)
+        return apart
 
 
 class All(Parity):

@@ -35,8 +35,8 @@ namespace proto_node {
 constexpr int kInput = 1, kOutput = 2, kName = 3, kOperation = 4, kAttribute = 5;
 }
 namespace attribute {
-constexpr int kName = 1, kFloat = 2, kInteger = 3, kIntegers = 8, kType = 20;
-constexpr std::int64_t kFloatType = 1, kIntegerType = 2, kIntegersType = 7;
+constexpr int kName = 1, kFloat = 2, kInteger = 3, kText = 4, kIntegers = 8, kType = 20;
+constexpr std::int64_t kFloatType = 1, kIntegerType = 2, kTextType = 3, kIntegersType = 7;
 }  // namespace attribute
 namespace tensor {
 constexpr int kDimension = 1, kType = 2, kName = 8, kBytes = 9;
@@ -107,30 +107,28 @@ ProtoMessage key_and_value(const std::string& key, const std::string& value) {
   return entry;
 }
 
-}  // namespace
-
-struct OnnxGraph::Attribute {
-  std::string_view name;
-  std::vector<std::int64_t> integers = {};
-  std::optional<std::int64_t> integer = {};
-  std::optional<float> real = {};
-
-  [[nodiscard]] ProtoMessage encode() const {
-    ProtoMessage out;
-    out.add_text(attribute::kName, name);
-    if (real) {
-      out.add_float(attribute::kFloat, *real);
-      out.add_integer(attribute::kType, attribute::kFloatType);
-    } else if (integer) {
-      out.add_integer(attribute::kInteger, *integer);
-      out.add_integer(attribute::kType, attribute::kIntegerType);
-    } else {
-      for (const std::int64_t value : integers) out.add_integer(attribute::kIntegers, value);
-      out.add_integer(attribute::kType, attribute::kIntegersType);
+ProtoMessage encode_attribute(const OnnxAttribute& one) {
+  ProtoMessage out;
+  out.add_text(attribute::kName, one.name);
+  if (const auto* real = std::get_if<float>(&one.value)) {
+    out.add_float(attribute::kFloat, *real);
+    out.add_integer(attribute::kType, attribute::kFloatType);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&one.value)) {
+    out.add_integer(attribute::kInteger, *integer);
+    out.add_integer(attribute::kType, attribute::kIntegerType);
+  } else if (const auto* text = std::get_if<std::string>(&one.value)) {
+    out.add_text(attribute::kText, *text);
+    out.add_integer(attribute::kType, attribute::kTextType);
+  } else {
+    for (const std::int64_t value : std::get<std::vector<std::int64_t>>(one.value)) {
+      out.add_integer(attribute::kIntegers, value);
     }
-    return out;
+    out.add_integer(attribute::kType, attribute::kIntegersType);
   }
-};
+  return out;
+}
+
+}  // namespace
 
 OnnxGraph::OnnxGraph(std::string name) : name_(std::move(name)) {}
 
@@ -139,7 +137,6 @@ void OnnxGraph::take_name(const std::string& name) {
   fail("a name of its own, in UTF-8, for each value", printable(name), "Choose another name.");
 }
 
-// "Conv_3", not taken yet.
 std::string OnnxGraph::fresh_name(std::string_view operation) {
   std::string name;
   do {
@@ -200,102 +197,38 @@ OnnxValue OnnxGraph::constant(const std::string& name, std::span<const float> va
                    .bytes = std::as_bytes(values)});
 }
 
-OnnxValue OnnxGraph::node(std::string_view operation, std::span<const OnnxValue> inputs,
-                          std::span<const Attribute> attributes) {
+std::vector<OnnxValue> OnnxGraph::nodes(std::string_view operation,
+                                        std::span<const OnnxValue> inputs,
+                                        std::span<const OnnxAttribute> attributes,
+                                        std::size_t results) {
   ProtoMessage out;
-  const std::string result = fresh_name(operation);
-  take_name(result);
+  std::vector<OnnxValue> made;
+  const std::string name = fresh_name(operation);
+  for (std::size_t i = 0; i < results; ++i) {
+    made.push_back({results == 1 ? name : fmt::format("{}_part_{}", name, i)});
+    take_name(made.back().name);
+  }
   for (const OnnxValue& input : inputs) out.add_text(proto_node::kInput, input.name);
-  out.add_text(proto_node::kOutput, result);
-  out.add_text(proto_node::kName, result);
+  for (const OnnxValue& result : made) out.add_text(proto_node::kOutput, result.name);
+  out.add_text(proto_node::kName, name);
   out.add_text(proto_node::kOperation, operation);
-  for (const Attribute& a : attributes) out.add_message(proto_node::kAttribute, a.encode());
+  for (const OnnxAttribute& one : attributes) {
+    out.add_message(proto_node::kAttribute, encode_attribute(one));
+  }
   nodes_.push_back(std::move(out).bytes());
-  return {result};
+  return made;
 }
 
-OnnxValue OnnxGraph::node(std::string_view operation, std::initializer_list<OnnxValue> inputs) {
-  return node(operation, std::span(inputs.begin(), inputs.size()), {});
+OnnxValue OnnxGraph::node(std::string_view operation, std::span<const OnnxValue> inputs,
+                          std::span<const OnnxAttribute> attributes) {
+  return nodes(operation, inputs, attributes, 1).front();
 }
 
-OnnxValue OnnxGraph::conv(const OnnxValue& x, const OnnxValue& weight, const OnnxValue& bias,
-                          const OnnxConv& options) {
-  std::vector<OnnxValue> inputs = {x, weight};
-  if (!bias.name.empty()) inputs.push_back(bias);
-  const std::int64_t p = options.padding, s = options.stride;
-  const std::vector<Attribute> attributes = {{.name = "group", .integer = options.groups},
-                                             {.name = "pads", .integers = {p, p, p, p}},
-                                             {.name = "strides", .integers = {s, s}}};
-  return node("Conv", inputs, attributes);
+OnnxValue OnnxGraph::node(std::string_view operation, std::initializer_list<OnnxValue> inputs,
+                          std::initializer_list<OnnxAttribute> attributes) {
+  return node(operation, std::span(inputs.begin(), inputs.size()),
+              std::span(attributes.begin(), attributes.size()));
 }
-
-OnnxValue OnnxGraph::batch_norm(const OnnxValue& x, const OnnxBatchNorm& norm) {
-  const std::vector<OnnxValue> inputs = {x, norm.scale, norm.bias, norm.mean, norm.variance};
-  const std::vector<Attribute> attributes = {{.name = "epsilon", .real = norm.epsilon}};
-  return node("BatchNormalization", inputs, attributes);
-}
-
-OnnxValue OnnxGraph::relu(const OnnxValue& x) { return node("Relu", {x}); }
-
-OnnxValue OnnxGraph::sigmoid(const OnnxValue& x) { return node("Sigmoid", {x}); }
-
-OnnxValue OnnxGraph::softplus(const OnnxValue& x) { return node("Softplus", {x}); }
-
-OnnxValue OnnxGraph::negate(const OnnxValue& x) { return node("Neg", {x}); }
-
-OnnxValue OnnxGraph::clip(const OnnxValue& x, float low, float high) {
-  const OnnxValue least = constant(fresh_name("Clip_low"), std::span(&low, 1), {});
-  const OnnxValue most = constant(fresh_name("Clip_high"), std::span(&high, 1), {});
-  return node("Clip", {x, least, most});
-}
-
-OnnxValue OnnxGraph::pool(std::string_view operation, const OnnxValue& x, const OnnxPool& options) {
-  const std::int64_t p = options.padding;
-  const std::vector<Attribute> attributes = {
-      {.name = "kernel_shape", .integers = {options.window[0], options.window[1]}},
-      {.name = "pads", .integers = {p, p, p, p}},
-      {.name = "strides", .integers = {options.stride[0], options.stride[1]}}};
-  return node(operation, std::span(&x, 1), attributes);
-}
-
-OnnxValue OnnxGraph::max_pool(const OnnxValue& x, const OnnxPool& options) {
-  return pool("MaxPool", x, options);
-}
-
-OnnxValue OnnxGraph::average_pool(const OnnxValue& x, const OnnxPool& options) {
-  return pool("AveragePool", x, options);
-}
-
-OnnxValue OnnxGraph::global_average_pool(const OnnxValue& x) {
-  return node("GlobalAveragePool", {x});
-}
-
-OnnxValue OnnxGraph::add(const OnnxValue& a, const OnnxValue& b) { return node("Add", {a, b}); }
-
-OnnxValue OnnxGraph::multiply(const OnnxValue& a, const OnnxValue& b) {
-  return node("Mul", {a, b});
-}
-
-OnnxValue OnnxGraph::matmul(const OnnxValue& a, const OnnxValue& b) {
-  return node("MatMul", {a, b});
-}
-
-OnnxValue OnnxGraph::flatten(const OnnxValue& x) { return node("Flatten", {x}); }
-
-OnnxValue OnnxGraph::reshape(const OnnxValue& x, std::span<const std::int64_t> sample_shape) {
-  std::vector<std::int64_t> shape = {0};  // as many samples as there are
-  shape.insert(shape.end(), sample_shape.begin(), sample_shape.end());
-  return node("Reshape", {x, constant(fresh_name("Reshape_shape"), shape)});
-}
-
-OnnxValue OnnxGraph::gemm(const OnnxValue& x, const OnnxValue& weight, const OnnxValue& bias,
-                          bool transposed) {
-  const std::vector<OnnxValue> inputs = {x, weight, bias};
-  const std::vector<Attribute> attributes = {{.name = "transB", .integer = transposed ? 1 : 0}};
-  return node("Gemm", inputs, attributes);
-}
-
-OnnxValue OnnxGraph::identity(const OnnxValue& x) { return node("Identity", {x}); }
 
 void OnnxGraph::metadata(const std::string& key, const std::string& value) {
   if (!detail::is_utf8(key) || !detail::is_utf8(value)) {

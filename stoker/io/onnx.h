@@ -1,11 +1,11 @@
 // ONNX files, for writing: a network as a graph of nodes with its weights, for ONNX Runtime and the
 // many programs that read the format. Operators of version 17.
 //
-// A graph is built from the input on: each function adds a node and returns its result. Weights are
+// A graph is built from the input on: node() adds one and returns its result. Weights are
 // copied when they are added. One thread at a time.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "stoker/io/safetensors.h"
@@ -25,19 +26,10 @@ struct OnnxValue {
   std::string name;
 };
 
-struct OnnxConv {
-  std::int64_t stride = 1, padding = 0, groups = 1;  // the same for rows and columns
-};
-
-struct OnnxPool {
-  std::array<std::int64_t, 2> window = {2, 2};  // rows, columns
-  std::array<std::int64_t, 2> stride = {2, 2};
-  std::int64_t padding = 0;
-};
-
-struct OnnxBatchNorm {
-  OnnxValue scale, bias, mean, variance;
-  float epsilon = 1e-5F;
+// Of a node: an integer, a real number, a list of integers, or a text.
+struct OnnxAttribute {
+  std::string name;
+  std::variant<std::int64_t, float, std::vector<std::int64_t>, std::string> value;
 };
 
 class OnnxGraph {
@@ -56,29 +48,17 @@ class OnnxGraph {
   OnnxValue constant(const std::string& name, std::span<const float> values,
                      std::span<const std::int64_t> shape);
 
-  // `weight` (outputs, inputs / groups, rows, columns); an empty name of `bias` means none.
-  OnnxValue conv(const OnnxValue& x, const OnnxValue& weight, const OnnxValue& bias,
-                 const OnnxConv& options);
-  OnnxValue batch_norm(const OnnxValue& x, const OnnxBatchNorm& norm);
-  OnnxValue relu(const OnnxValue& x);
-  OnnxValue sigmoid(const OnnxValue& x);
-  OnnxValue softplus(const OnnxValue& x);  // log(1 + exp(x))
-  OnnxValue negate(const OnnxValue& x);
-  OnnxValue clip(const OnnxValue& x, float low, float high);
-  OnnxValue max_pool(const OnnxValue& x, const OnnxPool& options);
-  OnnxValue average_pool(const OnnxValue& x, const OnnxPool& options);
-  OnnxValue global_average_pool(const OnnxValue& x);
-  OnnxValue add(const OnnxValue& a, const OnnxValue& b);
-  OnnxValue multiply(const OnnxValue& a, const OnnxValue& b);  // value by value
-  OnnxValue matmul(const OnnxValue& a, const OnnxValue& b);
-  // (samples, everything else)
-  OnnxValue flatten(const OnnxValue& x);
-  // `shape` of a sample; -1 once, for what the others leave.
-  OnnxValue reshape(const OnnxValue& x, std::span<const std::int64_t> sample_shape);
-  // x · weight + bias, with `weight` as (inputs, outputs), or transposed as PyTorch keeps it.
-  OnnxValue gemm(const OnnxValue& x, const OnnxValue& weight, const OnnxValue& bias,
-                 bool transposed);
-  OnnxValue identity(const OnnxValue& x);
+  // What an operator of ONNX gives for these values; one without a name is an input that is not
+  // given.
+  OnnxValue node(std::string_view operation, std::span<const OnnxValue> inputs,
+                 std::span<const OnnxAttribute> attributes = {});
+  OnnxValue node(std::string_view operation, std::initializer_list<OnnxValue> inputs,
+                 std::initializer_list<OnnxAttribute> attributes = {});
+  // Of an operator with several results.
+  std::vector<OnnxValue> nodes(std::string_view operation, std::span<const OnnxValue> inputs,
+                               std::span<const OnnxAttribute> attributes, std::size_t results);
+  // "Conv_3", not taken yet.
+  [[nodiscard]] std::string fresh_name(std::string_view operation);
 
   // Text that readers find beside the graph.
   void metadata(const std::string& key, const std::string& value);
@@ -90,12 +70,6 @@ class OnnxGraph {
   void write(const std::filesystem::path& path) const;
 
  private:
-  struct Attribute;
-  OnnxValue node(std::string_view operation, std::span<const OnnxValue> inputs,
-                 std::span<const Attribute> attributes);
-  OnnxValue node(std::string_view operation, std::initializer_list<OnnxValue> inputs);
-  OnnxValue pool(std::string_view operation, const OnnxValue& x, const OnnxPool& options);
-  [[nodiscard]] std::string fresh_name(std::string_view operation);
   void take_name(const std::string& name);
 
   // Encoded messages: a graph is only ever appended to.

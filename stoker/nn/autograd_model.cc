@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/layers/autocast.h"
 #include "stoker/nn/layers/keyed_dropout.h"
 #include "stoker/nn/loss.h"
-#include "stoker/nn/onnx/onnx_layers.h"
 #include "stoker/nn/target_loss.h"
 
 namespace stoker {
@@ -158,8 +158,10 @@ at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor
   return heat / heat.amax({1, 2}, /*keepdim=*/true).clamp_min(1e-12);
 }
 
-OnnxValue AutogradModel::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
-  return onnx_linear(graph, stages().back().name, head(), append_features(graph, x));
+GraphReference AutogradModel::append_nodes(GraphBuilder& graph, GraphReference x) const {
+  const at::Tensor& weight = head().weight;
+  return graph.linear(stages().back().name, append_features(graph, x), weight.size(1),
+                      weight.size(0), {});
 }
 
 }  // namespace stoker

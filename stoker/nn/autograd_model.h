@@ -26,7 +26,7 @@ class AutogradModel : public Model {
                                             const at::Tensor& classes) const final;
   void compute_in(Precision precision) final { precision_ = precision; }
   [[nodiscard]] bool has_mixed_precision() const final { return true; }
-  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const final;
+  GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const final;
 
  protected:
   // Tensors lie on the model's device.
@@ -38,8 +38,8 @@ class AutogradModel : public Model {
   [[nodiscard]] virtual at::Tensor pool_map(const at::Tensor& map,
                                             const StageContext& context) const = 0;
   [[nodiscard]] virtual const Linear& head() const = 0;
-  // run_body() and pool_map() as in use, as nodes of a graph.
-  virtual OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const = 0;
+  // run_body() and pool_map() as nodes of a graph.
+  virtual GraphReference append_features(GraphBuilder& graph, GraphReference x) const = 0;
   // The fraction of features that training drops in front of the head.
   [[nodiscard]] virtual double dropout() const { return 0; }
   // In which images are given to the body.

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "stoker/io/onnx.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/staged_network.h"
 
 namespace stoker {
@@ -36,8 +36,10 @@ class NotingModel final : public StagedNetwork {
   }
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override { return x.flatten(1); }
   [[nodiscard]] const Linear& head() const override { return head_; }
-  OnnxValue append_stage(std::size_t, OnnxGraph&, const OnnxValue& x) const override { return x; }
-  OnnxValue append_pooled(OnnxGraph&, const OnnxValue& x) const override { return x; }
+  GraphReference append_stage(std::size_t, GraphBuilder&, GraphReference x) const override {
+    return x;
+  }
+  GraphReference append_pooled(GraphBuilder&, GraphReference x) const override { return x; }
 
  private:
   Linear head_;

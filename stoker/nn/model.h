@@ -19,8 +19,8 @@
 
 namespace stoker {
 
-class OnnxGraph;
-struct OnnxValue;
+class GraphBuilder;
+struct GraphReference;
 
 // What a model is made for.
 struct ModelInput {
@@ -185,9 +185,10 @@ class Model {
   }
   [[nodiscard]] const at::Device& device() const noexcept { return device_; }
 
-  // Adds to the graph what forward() computes, as nodes from `x`, normalised pixels, to the logits,
-  // which it returns (nn/onnx/onnx_layers.h). Constants have the names of the tensors.
-  virtual OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const = 0;
+  // Adds to the graph what training computes, as nodes from `x`, normalised pixels, to the logits,
+  // which it returns; without dropout in front of the head. Tensors have their names. For export
+  // (nn/graph/inference_graph.h).
+  virtual GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const = 0;
 
  protected:
   virtual void move_tensors(const at::Device& device) = 0;

@@ -2,7 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include "stoker/io/onnx.h"
+#include "stoker/nn/graph/graph_builder.h"
 
 namespace stoker {
 
@@ -19,8 +19,8 @@ at::Tensor StagedNetwork::run_body(const at::Tensor& x, const StageContext& cont
   return a;
 }
 
-OnnxValue StagedNetwork::append_features(OnnxGraph& graph, const OnnxValue& x) const {
-  OnnxValue a = x;
+GraphReference StagedNetwork::append_features(GraphBuilder& graph, GraphReference x) const {
+  GraphReference a = x;
   for (std::size_t stage = 0; stage < body_stages(); ++stage) a = append_stage(stage, graph, a);
   return append_pooled(graph, a);
 }

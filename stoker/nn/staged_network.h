@@ -17,9 +17,10 @@ class StagedNetwork : public AutogradModel {
                                              const StageContext& context) const = 0;
   // What the head sees of the last of them: (samples, features).
   [[nodiscard]] virtual at::Tensor pooled(const at::Tensor& x) const = 0;
-  // run_stage() as in use, and pooled(), as nodes of a graph.
-  virtual OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const = 0;
-  virtual OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const = 0;
+  // run_stage() and pooled() as nodes of a graph.
+  virtual GraphReference append_stage(std::size_t stage, GraphBuilder& graph,
+                                      GraphReference x) const = 0;
+  virtual GraphReference append_pooled(GraphBuilder& graph, GraphReference x) const = 0;
 
  private:
   [[nodiscard]] at::Tensor run_body(const at::Tensor& x, const StageContext& context) const final;
@@ -27,7 +28,7 @@ class StagedNetwork : public AutogradModel {
                                     const StageContext& /*context*/) const final {
     return pooled(map);
   }
-  OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const final;
+  GraphReference append_features(GraphBuilder& graph, GraphReference x) const final;
 };
 
 }  // namespace stoker

@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include "stoker/io/onnx.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/networks/registry.h"
 
 namespace stoker::test {
@@ -40,7 +40,7 @@ class SmallMemoryModel final : public Model {
     return inner_->backward_head(features, labels, options);
   }
 
-  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const override {
+  GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const override {
     return inner_->append_nodes(graph, x);
   }
 

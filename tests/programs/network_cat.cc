@@ -1,12 +1,15 @@
-// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS]` takes `pixels` and `labels` of
-// the safetensors file BATCH, and writes to OUT what the network makes of them: the logits in use
+// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx]]` takes `pixels` and
+// `labels` of the safetensors file BATCH, and writes to OUT what the network makes of them: the
+// logits in use
 // ("logits"); of one pass of training without dropout "training_logits", "loss" and the gradient of
 // every parameter ("grad.NAME"); and every buffer after it ("buffer.NAME").
-// tests/networks_test.py compares them with Python's.
+// FILE.onnx gets the network as it is before that pass. tests/networks_test.py compares them with
+// Python's.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -14,8 +17,10 @@
 #include <fmt/format.h>
 
 #include "stoker/io/safetensors.h"
+#include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/networks/registry.h"
+#include "stoker/nn/onnx/onnx_export.h"
 #include "stoker/nn/tensor_views.h"
 
 namespace {
@@ -32,7 +37,13 @@ void run(int count, char** arguments) {
                 .channels = static_cast<int>(pixels.size(1))},
       .classes = classes != nullptr ? stoker::tensor_of(*classes).item<std::int64_t>() : 1000};
   const auto model = stoker::make_model(arguments[1], input, /*seed=*/1);
-  if (count > 5) fmt::print("{}\n", stoker::load_pretrained(*model, arguments[5]));
+  if (count > 5 && std::string_view(arguments[5]) != "-")
+    fmt::print("{}\n", stoker::load_pretrained(*model, arguments[5]));
+  stoker::ModelCard card{.architecture = model->architecture(),
+                         .input = input,
+                         .class_names = {},
+                         .preprocessing = {.mean = {0, 0, 0}, .deviation = {1, 1, 1}}};
+  if (count > 6) stoker::write_onnx(arguments[6], *model, card);
   std::vector<stoker::NamedTensor> results = {{"logits", model->forward(pixels)}};
   const stoker::Model::Pass pass = model->backward(pixels, labels, {});
   results.push_back({"training_logits", pass.logits});
@@ -56,8 +67,8 @@ void run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 5 && count != 6) {
-    std::fputs("usage: network_cat NETWORK BATCH OUT THREADS [WEIGHTS]\n", stderr);
+  if (count < 5 || count > 7) {
+    std::fputs("usage: network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx]]\n", stderr);
     return 2;
   }
   try {

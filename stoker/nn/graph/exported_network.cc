@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/io/onnx.h"
 #include "stoker/nn/graph/bounded_memory.h"
 #include "stoker/nn/graph/exported_facts.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/graph/graph_nodes.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/multiply_adds.h"
@@ -324,10 +324,8 @@ void ExportedNetwork::move_tensors(const at::Device& device) {
   executor_.to(device);
 }
 
-OnnxValue ExportedNetwork::append_features(OnnxGraph& /*graph*/, const OnnxValue& /*x*/) const {
-  throw Error({.what = "cannot export a network from a .pt2 file to ONNX yet",
-               .expected = "a built-in network",
-               .found = architecture()});
+GraphReference ExportedNetwork::append_features(GraphBuilder& graph, GraphReference x) const {
+  return graph.append(parts_.graph, parts_.layout.body_end, x, parts_.layout.features);
 }
 
 bool is_exported_network(std::string_view architecture) { return architecture.ends_with(".pt2"); }

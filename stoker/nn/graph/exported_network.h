@@ -51,7 +51,7 @@ class ExportedNetwork final : public AutogradModel {
   [[nodiscard]] double dropout() const override { return parts_.layout.dropout; }
   [[nodiscard]] at::MemoryFormat memory_format() const override { return memory_format_; }
   [[nodiscard]] MapLayout map_layout() const override { return map_layout_; }
-  OnnxValue append_features(OnnxGraph& graph, const OnnxValue& x) const override;
+  GraphReference append_features(GraphBuilder& graph, GraphReference x) const override;
 
  private:
   [[nodiscard]] GraphValues input_values() const;

@@ -1,8 +1,11 @@
 #include "stoker/nn/graph/graph_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "stoker/nn/graph/graph_nodes.h"
 
 namespace stoker {
 namespace {
@@ -148,6 +151,17 @@ GraphReference GraphBuilder::flatten(GraphReference x, std::int64_t first_dimens
   return call("aten::flatten.using_ints", {{"self", x}, {"start_dim", first_dimension}});
 }
 
+GraphReference GraphBuilder::max_pool(GraphReference x, const Pool& pool) {
+  return call("aten::max_pool2d", {{"self", x},
+                                   {"kernel_size", Sizes{pool.side, pool.side}},
+                                   {"stride", Sizes{pool.stride, pool.stride}},
+                                   {"padding", Sizes{pool.padding, pool.padding}}});
+}
+
+GraphReference GraphBuilder::clamp(GraphReference x, double low, double high) {
+  return call("aten::hardtanh", {{"self", x}, {"min_val", low}, {"max_val", high}});
+}
+
 GraphReference GraphBuilder::average_pool(GraphReference x, std::int64_t height,
                                           std::int64_t width) {
   return call("aten::adaptive_avg_pool2d", {{"self", x}, {"output_size", Sizes{height, width}}});
@@ -174,6 +188,35 @@ GraphReference GraphBuilder::batch_size() {
     batch_size_ = call("aten::sym_size.int", {{"self", images_}, {"dim", std::int64_t{0}}});
   }
   return *batch_size_;
+}
+
+GraphReference GraphBuilder::append(const ExportedGraph& graph, std::size_t end, GraphReference x,
+                                    GraphReference wanted) {
+  std::vector<std::optional<GraphReference>> own(graph.values.size());
+  const auto renamed = [&](GraphReference& one) {
+    if (!own[one.value]) {  // an input: nodes define theirs before they are used
+      const auto found = std::ranges::find(graph.inputs, one, &GraphInput::value);
+      const bool images = found->kind == GraphInput::Kind::kImages;
+      own[one.value] = images ? x : input(found->kind, found->name, {});
+    }
+    one = *own[one.value];
+  };
+  for (std::size_t i = 0; i < end; ++i) {
+    GraphNode node = graph.nodes[i];
+    visit_references(node, renamed);
+    for (GraphOutput& output : node.outputs) {
+      for (GraphReference& one : output.values) {
+        const GraphValueInfo& info = graph.values[one.value];
+        const GraphReference made =
+            value(fmt::format("value_{}", built_.graph.values.size()), info.is_tensor);
+        own[one.value] = made;
+        one = made;
+      }
+    }
+    built_.graph.nodes.push_back(std::move(node));
+  }
+  renamed(wanted);
+  return wanted;
 }
 
 BuiltGraph GraphBuilder::finish(GraphReference output) {

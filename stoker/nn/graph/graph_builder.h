@@ -81,6 +81,11 @@ class GraphBuilder {
   // Sizes may be batch_size(), or -1 once.
   GraphReference reshape(GraphReference x, std::vector<GraphSize> sizes);
   GraphReference flatten(GraphReference x, std::int64_t first_dimension);
+  struct Pool {
+    std::int64_t side = 2, stride = 2, padding = 0;
+  };
+  GraphReference max_pool(GraphReference x, const Pool& pool);
+  GraphReference clamp(GraphReference x, double low, double high);
   // Each map to one of this size.
   GraphReference average_pool(GraphReference x, std::int64_t height, std::int64_t width);
   // Stochastic depth: training drops the whole of a sample with the probability `rate`.
@@ -89,6 +94,10 @@ class GraphBuilder {
   GraphReference dropout(GraphReference x, double rate);
   // How many images there are: an integer.
   GraphReference batch_size();
+
+  // What the first `end` nodes of a graph, whose images are `x`, compute as `wanted`.
+  GraphReference append(const ExportedGraph& graph, std::size_t end, GraphReference x,
+                        GraphReference wanted);
 
   // What the graph gives. The builder is empty then.
   BuiltGraph finish(GraphReference output);

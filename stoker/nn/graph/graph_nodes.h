@@ -22,19 +22,20 @@ namespace stoker {
 [[nodiscard]] std::optional<double> number_argument(std::span<const GraphNamedArgument> arguments,
                                                     std::string_view name);
 
-// Calls `visit` with each, also those in lists; one that is used twice comes twice.
-template <typename Visit>
-void visit_references(const GraphNode& node, const Visit& visit) {
-  for (const GraphNamedArgument& argument : node.arguments) {
-    if (const auto* one = std::get_if<GraphReference>(&argument.value)) visit(*one);
-    if (const auto* sizes = std::get_if<std::vector<GraphSize>>(&argument.value)) {
-      for (const GraphSize& size : *sizes) {
-        if (const auto* value = std::get_if<GraphReference>(&size)) visit(*value);
+// Calls `visit` with each, also those in lists; one that is used twice comes twice. Of a node that
+// is not const, `visit` may change them.
+template <typename Node, typename Visit>
+void visit_references(Node& node, const Visit& visit) {
+  for (auto& argument : node.arguments) {
+    if (auto* one = std::get_if<GraphReference>(&argument.value)) visit(*one);
+    if (auto* sizes = std::get_if<std::vector<GraphSize>>(&argument.value)) {
+      for (auto& size : *sizes) {
+        if (auto* value = std::get_if<GraphReference>(&size)) visit(*value);
       }
     }
     using Tensors = std::vector<std::optional<GraphReference>>;
-    if (const auto* tensors = std::get_if<Tensors>(&argument.value)) {
-      for (const auto& one : *tensors) {
+    if (auto* tensors = std::get_if<Tensors>(&argument.value)) {
+      for (auto& one : *tensors) {
         if (one) visit(*one);
       }
     }

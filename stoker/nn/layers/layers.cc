@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/shared_statistics.h"
 
@@ -42,6 +43,16 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
 
 void Convolution::append_parameters(const std::string& name, std::vector<NamedTensor>& out) const {
   out.push_back({name + ".weight", weight});
+}
+
+GraphReference Convolution::append_nodes(const std::string& name, GraphBuilder& graph,
+                                         GraphReference x) const {
+  return graph.convolution(name, x,
+                           {.inputs = weight.size(1) * groups,
+                            .outputs = weight.size(0),
+                            .side = weight.size(2),
+                            .stride = stride,
+                            .groups = groups});
 }
 
 void Convolution::to(const at::Device& device) { move_leaf(weight, device); }
@@ -87,6 +98,15 @@ void BatchNorm::append_buffers(const std::string& name, std::vector<NamedTensor>
   out.push_back({name + ".running_mean", running_mean});
   out.push_back({name + ".running_var", running_variance});
   if (batches.defined()) out.push_back({name + ".num_batches_tracked", batches});
+}
+
+GraphReference BatchNorm::append_nodes(const std::string& name, GraphBuilder& graph,
+                                       GraphReference x) const {
+  return graph.batch_norm(name, x,
+                          {.channels = weight.size(0),
+                           .epsilon = kVarianceFloor,
+                           .momentum = kRunningShare,
+                           .counts = batches.defined()});
 }
 
 void BatchNorm::to(const at::Device& device) {

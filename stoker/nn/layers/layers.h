@@ -30,6 +30,7 @@ struct Convolution {
   explicit Convolution(const at::Tensor& weights);
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
+  GraphReference append_nodes(const std::string& name, GraphBuilder& graph, GraphReference x) const;
   void to(const at::Device& device);
 };
 
@@ -49,6 +50,7 @@ struct BatchNorm {
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void append_buffers(const std::string& name, std::vector<NamedTensor>& out) const;
+  GraphReference append_nodes(const std::string& name, GraphBuilder& graph, GraphReference x) const;
   void to(const at::Device& device);
 };
 

@@ -5,8 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/layers/initial_weights.h"
-#include "stoker/nn/onnx/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -25,9 +25,9 @@ at::Tensor rectified(at::Tensor x, Rectifier rectifier) {
   return x;
 }
 
-OnnxValue append_rectifier(OnnxGraph& graph, const OnnxValue& x, Rectifier rectifier) {
-  if (rectifier == Rectifier::kRelu) return graph.relu(x);
-  if (rectifier == Rectifier::kRelu6) return graph.clip(x, 0, 6);
+GraphReference append_rectifier(GraphBuilder& graph, GraphReference x, Rectifier rectifier) {
+  if (rectifier == Rectifier::kRelu) return graph.activation("aten::relu", x);
+  if (rectifier == Rectifier::kRelu6) return graph.clamp(x, 0, 6);
   return x;
 }
 
@@ -60,9 +60,9 @@ void ConvNorm::append_to(ModelStage& stage) const {
   norm_.append_buffers(norm_name_, stage.buffers);
 }
 
-OnnxValue ConvNorm::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
-  const OnnxValue a = onnx_convolution(graph, convolution_name_, convolution_, x);
-  return append_rectifier(graph, onnx_batch_norm(graph, norm_name_, norm_, a), rectifier_);
+GraphReference ConvNorm::append_nodes(GraphBuilder& graph, GraphReference x) const {
+  const GraphReference a = convolution_.append_nodes(convolution_name_, graph, x);
+  return append_rectifier(graph, norm_.append_nodes(norm_name_, graph, a), rectifier_);
 }
 
 void ConvNorm::to(const at::Device& device) {
@@ -90,8 +90,8 @@ void ResidualBlock::append_to(ModelStage& stage) const {
   if (projection) projection->append_to(stage);
 }
 
-OnnxValue ResidualBlock::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
-  OnnxValue a = x;
+GraphReference ResidualBlock::append_nodes(GraphBuilder& graph, GraphReference x) const {
+  GraphReference a = x;
   for (const ConvNorm& layer : path) a = layer.append_nodes(graph, a);
   if (adds_input) a = graph.add(a, projection ? projection->append_nodes(graph, x) : x);
   return append_rectifier(graph, a, rectifier);

@@ -44,8 +44,8 @@ class ConvNorm {
   // Of one sample; `size` becomes that of the output.
   [[nodiscard]] std::int64_t multiply_adds(ImageSize& size) const;
   void append_to(ModelStage& stage) const;
-  // What it computes as in use, as nodes.
-  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const;
+  // What it computes, as nodes.
+  GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const;
   void to(const at::Device& device);
 
  private:
@@ -66,7 +66,7 @@ struct ResidualBlock {
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
   [[nodiscard]] std::int64_t multiply_adds(ImageSize& size) const;
   void append_to(ModelStage& stage) const;
-  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const;
+  GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const;
   void to(const at::Device& device);
 };
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/nn/onnx/onnx_layers.h"
+#include "stoker/nn/graph/graph_builder.h"
 
 namespace stoker {
 namespace {
@@ -73,20 +73,16 @@ at::Tensor Cnn::pooled(const at::Tensor& x) const {
   return (fits ? x : at::adaptive_avg_pool2d(x, {head_height_, head_width_})).flatten(1);
 }
 
-OnnxValue Cnn::append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const {
+GraphReference Cnn::append_stage(std::size_t stage, GraphBuilder& graph, GraphReference x) const {
   const std::string name = fmt::format("stages.{}", stage);
-  OnnxValue a = onnx_convolution(graph, name + ".conv", stages_[stage].convolution, x);
-  if (stage + 1 < stages_.size()) a = graph.max_pool(a, {});
-  return graph.relu(onnx_batch_norm(graph, name + ".norm", stages_[stage].norm, a));
+  GraphReference a = stages_[stage].convolution.append_nodes(name + ".conv", graph, x);
+  if (stage + 1 < stages_.size()) a = graph.max_pool(a, {.side = 2, .stride = 2});
+  a = stages_[stage].norm.append_nodes(name + ".norm", graph, a);
+  return graph.activation("aten::relu", a);
 }
 
-OnnxValue Cnn::append_pooled(OnnxGraph& graph, const OnnxValue& x) const {
-  const auto left = [this](int side) { return side >> (stages_.size() - 1); };
-  return graph.flatten(onnx_adaptive_average_pool(graph, "head.pool", x,
-                                                  {.height = left(input().image.height),
-                                                   .width = left(input().image.width),
-                                                   .out_height = head_height_,
-                                                   .out_width = head_width_}));
+GraphReference Cnn::append_pooled(GraphBuilder& graph, GraphReference x) const {
+  return graph.flatten(graph.average_pool(x, head_height_, head_width_), 1);
 }
 
 std::vector<ModelStage> Cnn::stages() const {

@@ -26,8 +26,9 @@ class Cnn final : public StagedNetwork {
                                      const StageContext& context) const override;
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return head_; }
-  OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;
-  OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const override;
+  GraphReference append_stage(std::size_t stage, GraphBuilder& graph,
+                              GraphReference x) const override;
+  GraphReference append_pooled(GraphBuilder& graph, GraphReference x) const override;
 
  private:
   struct Stage {

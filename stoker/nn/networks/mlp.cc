@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/loss.h"
-#include "stoker/nn/onnx/onnx_layers.h"
 #include "stoker/nn/target_loss.h"
 
 namespace stoker {
@@ -257,19 +257,21 @@ Model::Pass Mlp::backward_head(const at::Tensor& features, const at::Tensor& lab
   return {.logits = logits, .loss = loss};
 }
 
-OnnxValue Mlp::append_nodes(OnnxGraph& graph, const OnnxValue& x) const {
-  OnnxValue a = graph.flatten(x);
+GraphReference Mlp::append_nodes(GraphBuilder& graph, GraphReference x) const {
+  GraphReference a = graph.flatten(x, 1);
   const std::size_t layers = layers_.weights.size();
   for (std::size_t i = 0; i < layers; ++i) {
     const std::string name = fmt::format("layers.{}", i);
-    const OnnxValue weight = onnx_constant(graph, name + ".weight", layers_.weights[i]);
-    const OnnxValue bias = onnx_constant(graph, name + ".bias", layers_.biases[i]);
-    a = graph.gemm(a, weight, bias, /*transposed=*/false);
+    const GraphReference weight = graph.parameter(name + ".weight", {}),
+                         bias = graph.parameter(name + ".bias", {});
+    a = graph.call("aten::addmm", {{"self", bias}, {"mat1", a}, {"mat2", weight}});
     if (i + 1 == layers) break;
-    a = activation_ == Activation::kSigmoid ? graph.sigmoid(a) : graph.relu(a);
+    a = graph.activation(activation_ == Activation::kSigmoid ? "aten::sigmoid" : "aten::relu", a);
   }
   if (output_ == OutputActivation::kSoftmax) return a;
-  return graph.negate(graph.softplus(graph.negate(a)));  // log σ(z), safe for large numbers
+  // log σ(z), safe for large numbers
+  return graph.activation("aten::neg",
+                          graph.activation("aten::softplus", graph.activation("aten::neg", a)));
 }
 
 }  // namespace stoker

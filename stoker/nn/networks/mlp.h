@@ -50,7 +50,7 @@ class Mlp final : public Model {
   [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const override;
   Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
                      const LossOptions& options) override;
-  OnnxValue append_nodes(OnnxGraph& graph, const OnnxValue& x) const override;
+  GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const override;
 
   [[nodiscard]] const LayerSizes& sizes() const noexcept { return sizes_; }
   [[nodiscard]] Activation activation() const noexcept { return activation_; }

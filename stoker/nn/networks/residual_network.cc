@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/io/onnx.h"
+#include "stoker/nn/graph/graph_builder.h"
 
 namespace stoker {
 
@@ -48,16 +48,16 @@ at::Tensor ResidualNetwork::pooled(const at::Tensor& x) const {
   return at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
 }
 
-OnnxValue ResidualNetwork::append_stage(std::size_t stage, OnnxGraph& graph,
-                                        const OnnxValue& x) const {
-  OnnxValue a = x;
+GraphReference ResidualNetwork::append_stage(std::size_t stage, GraphBuilder& graph,
+                                             GraphReference x) const {
+  GraphReference a = x;
   for (const ResidualBlock& block : parts_.body[stage].blocks) a = block.append_nodes(graph, a);
   if (!parts_.body[stage].halves_after) return a;
-  return graph.max_pool(a, {.window = {3, 3}, .stride = {2, 2}, .padding = 1});
+  return graph.max_pool(a, {.side = 3, .stride = 2, .padding = 1});
 }
 
-OnnxValue ResidualNetwork::append_pooled(OnnxGraph& graph, const OnnxValue& x) const {
-  return graph.flatten(graph.global_average_pool(x));
+GraphReference ResidualNetwork::append_pooled(GraphBuilder& graph, GraphReference x) const {
+  return graph.flatten(graph.average_pool(x, 1, 1), 1);
 }
 
 void ResidualNetwork::move_tensors(const at::Device& device) {

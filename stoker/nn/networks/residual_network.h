@@ -40,8 +40,9 @@ class ResidualNetwork final : public StagedNetwork {
   [[nodiscard]] at::Tensor pooled(const at::Tensor& x) const override;
   [[nodiscard]] const Linear& head() const override { return parts_.head; }
   [[nodiscard]] double dropout() const override { return parts_.dropout; }
-  OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;
-  OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const override;
+  GraphReference append_stage(std::size_t stage, GraphBuilder& graph,
+                              GraphReference x) const override;
+  GraphReference append_pooled(GraphBuilder& graph, GraphReference x) const override;
 
  private:
   ResidualParts parts_;

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/io/onnx.h"
+#include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/shared_statistics.h"
@@ -237,14 +237,14 @@ at::Tensor TorchNetwork::pooled(const at::Tensor& x) const {
   return x.dim() == 4 ? at::adaptive_avg_pool2d(x, {1, 1}).flatten(1) : x;
 }
 
-OnnxValue TorchNetwork::append_stage(std::size_t /*stage*/, OnnxGraph& /*graph*/,
-                                     const OnnxValue& /*x*/) const {
-  throw Error({.what = "cannot export a registered network to ONNX",
+GraphReference TorchNetwork::append_stage(std::size_t /*stage*/, GraphBuilder& /*graph*/,
+                                          GraphReference /*x*/) const {
+  throw Error({.what = "cannot export a registered network",
                .expected = "a built-in network",
                .found = architecture()});
 }
 
-OnnxValue TorchNetwork::append_pooled(OnnxGraph& graph, const OnnxValue& x) const {
+GraphReference TorchNetwork::append_pooled(GraphBuilder& graph, GraphReference x) const {
   return append_stage(0, graph, x);
 }
 

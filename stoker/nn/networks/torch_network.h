@@ -32,8 +32,9 @@ class TorchNetwork final : public StagedNetwork {
   [[nodiscard]] const Linear& head() const override { return head_; }
   [[nodiscard]] double dropout() const override { return network_.dropout; }
   // Error: modules do not say what they compute.
-  OnnxValue append_stage(std::size_t stage, OnnxGraph& graph, const OnnxValue& x) const override;
-  OnnxValue append_pooled(OnnxGraph& graph, const OnnxValue& x) const override;
+  GraphReference append_stage(std::size_t stage, GraphBuilder& graph,
+                              GraphReference x) const override;
+  GraphReference append_pooled(GraphBuilder& graph, GraphReference x) const override;
 
  private:
   Network network_;

@@ -5,24 +5,17 @@
 #include <vector>
 
 #include "stoker/io/onnx.h"
+#include "stoker/nn/graph/inference_graph.h"
+#include "stoker/nn/graph/trace_values.h"
 #include "stoker/nn/model_file.h"
+#include "stoker/nn/onnx/onnx_emitter.h"
 
 namespace stoker {
 namespace {
 
-// What predict shows, from the network's outputs. A classifier's stay logits, since readers apply
-// their own softmax.
-void add_output(OnnxGraph& graph, const OnnxValue& outputs, const ModelCard& card,
-                std::span<const std::int64_t> shape) {
-  if (card.task == Task::kClassify) return graph.output("logits", outputs, shape);
-  if (card.task == Task::kMultilabel) {
-    return graph.output("probabilities", graph.sigmoid(outputs), shape);
-  }
-  const auto row = [&](const char* name, const std::vector<double>& values) {
-    return graph.constant(name, std::vector<float>(values.begin(), values.end()), shape);
-  };
-  const OnnxValue scaled = graph.multiply(outputs, row("target_std", card.target_std));
-  graph.output("predictions", graph.add(scaled, row("target_mean", card.target_mean)), shape);
+const char* output_name(Task task) {
+  if (task == Task::kClassify) return "logits";
+  return task == Task::kMultilabel ? "probabilities" : "predictions";
 }
 
 OnnxGraph graph_of(const Model& model, const ModelCard& card) {
@@ -30,8 +23,10 @@ OnnxGraph graph_of(const Model& model, const ModelCard& card) {
   const ImageShape& image = model.input().image;
   const std::array<std::int64_t, 3> pixels = {image.channels, image.height, image.width};
   const std::array<std::int64_t, 1> classes = {model.input().classes};
-  const OnnxValue outputs = model.append_nodes(graph, graph.input("pixels", pixels));
-  add_output(graph, outputs, card, classes);
+  const InferenceGraph network = inference_graph(model, card);
+  const std::vector<TracedValue> values = trace_values(network, image);
+  OnnxEmitter emitter(graph, network, values, graph.input("pixels", pixels));
+  graph.output(output_name(card.task), emitter.emit(), classes);
   for (const auto& [key, value] : card_metadata(card)) graph.metadata(key, value);
   const std::string colours = image.channels == 1 ? "grey" : image.channels == 3 ? "RGB" : "RGBA";
   graph.metadata("stoker.pixels", colours + (image.depth == 8 ? ", (value / 255 - mean) / std"

@@ -10,7 +10,6 @@
 #include "stoker/io/onnx.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/registry.h"
-#include "stoker/nn/onnx/onnx_layers.h"
 
 namespace stoker {
 namespace {
@@ -101,25 +100,6 @@ TEST(OnnxExport, PoolsOnlyWhereTheImageIsLargerThanTheHead) {
   EXPECT_THAT(encode("cnn:4,8"), HasSubstr("AveragePool"));  // 14x14
   EXPECT_THAT(encode("cnn:4,8,8"), Not(HasSubstr("AveragePool")));
   EXPECT_THAT(encode("cnn:4,8,8"), Not(HasSubstr("MatMul")));
-}
-
-TEST(OnnxExport, AMatrixOfMeansIsTheAdaptivePool) {
-  // The pooling of 25x50 to 7x7 as constants of the graph, against LibTorch's.
-  const at::Tensor x = at::rand({2, 3, 25, 50});
-  OnnxGraph graph("pool");
-  const OnnxValue pooled = onnx_adaptive_average_pool(
-      graph, "pool", {"x"}, {.height = 25, .width = 50, .out_height = 7, .out_width = 7});
-  EXPECT_EQ(pooled.name, "MatMul_1");
-  const std::string file = graph.encode();
-  const auto matrix = [&](const char* name, std::int64_t rows, std::int64_t columns) {
-    // Nodes come before constants. The values follow the name, the field's number and a length of
-    // two bytes.
-    const std::size_t at = file.rfind(name) + std::string_view(name).size() + 3;
-    return at::from_blob(const_cast<char*>(file.data()) + at, {rows, columns}, at::kFloat).clone();
-  };
-  const at::Tensor found =
-      at::matmul(at::matmul(matrix("pool.rows", 7, 25), x), matrix("pool.columns", 50, 7));
-  EXPECT_TRUE(at::allclose(found, at::adaptive_avg_pool2d(x, {7, 7}), 1e-5, 1e-6));
 }
 
 TEST(OnnxExport, WritesWhatItEncodes) {

@@ -1,93 +1,202 @@
-#include "stoker/nn/onnx/onnx_layers.h"
-
 #include <array>
-#include <vector>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include <ATen/ATen.h>
 
-#include "stoker/nn/tensor_views.h"
+#include "stoker/nn/graph/graph_nodes.h"
+#include "stoker/nn/onnx/onnx_operators.h"
 
 namespace stoker {
 namespace {
 
-// (outputs, inputs): row o has the mean of inputs floor(o n / m) up to ceil((o + 1) n / m).
-std::vector<float> mean_matrix(std::int64_t inputs, std::int64_t outputs) {
-  std::vector<float> matrix(static_cast<std::size_t>(outputs * inputs), 0.0F);
-  for (std::int64_t row = 0; row < outputs; ++row) {
-    const std::int64_t begin = row * inputs / outputs;
-    const std::int64_t end = ((row + 1) * inputs + outputs - 1) / outputs;
-    for (std::int64_t column = begin; column < end; ++column) {
-      matrix[static_cast<std::size_t>(row * inputs + column)] =
-          1.0F / static_cast<float>(end - begin);
-    }
-  }
-  return matrix;
+using E = OnnxEmitter;
+using N = GraphNode;
+using Attributes = std::vector<OnnxAttribute>;
+
+OnnxValue with_last_two_swapped(E& e, const OnnxValue& x, std::size_t dimensions) {
+  E::Sizes order(dimensions);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[dimensions - 1], order[dimensions - 2]);
+  return e.onnx().node("Transpose", {x}, {{"perm", order}});
 }
 
-std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t rows,
-                              std::int64_t columns) {
-  std::vector<float> result(matrix.size());
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      result[static_cast<std::size_t>(c * rows + r)] =
-          matrix[static_cast<std::size_t>(r * columns + c)];
+// conv1d, conv2d and conv2d.padding.
+void emit_convolution(E& e, const N& node) {
+  const std::size_t dimensions = e.traced(node, "input").sizes.size();
+  const std::size_t spatial = node.target.starts_with("aten::conv1d") ? 1 : 2;
+  if (dimensions != spatial + 2) e.refuse(node, "a batch of images", "another tensor");
+  const auto list = [&](const char* name, std::int64_t otherwise) {
+    E::Sizes given = e.integers(node, name, spatial);
+    return given.empty() ? E::Sizes(spatial, otherwise) : given;
+  };
+  std::vector<OnnxValue> inputs = {e.tensor(node, "input"), e.tensor(node, "weight")};
+  if (e.has(node, "bias")) inputs.push_back(e.tensor(node, "bias"));
+  Attributes attributes = {{"strides", list("stride", 1)},
+                           {"dilations", list("dilation", 1)},
+                           {"group", e.integer(node, "groups", 1)}};
+  const std::string named = e.text(node, "padding", "");
+  if (named == "same") {  // what is left over goes behind
+    attributes.push_back({"auto_pad", "SAME_UPPER"});
+  } else {
+    E::Sizes pads = named == "valid" ? E::Sizes(spatial, 0) : list("padding", 0);
+    pads.insert(pads.end(), pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
+    attributes.push_back({"pads", pads});
+  }
+  e.set(node, e.onnx().node("Conv", inputs, attributes));
+}
+
+void emit_linear(E& e, const N& node) {
+  const OnnxValue x = e.tensor(node, "input"), weight = e.tensor(node, "weight");
+  const bool biased = e.has(node, "bias");
+  if (e.traced(node, "input").sizes.size() == 2) {
+    std::vector<OnnxValue> inputs = {x, weight};
+    if (biased) inputs.push_back(e.tensor(node, "bias"));
+    return e.set(node, e.onnx().node("Gemm", inputs, Attributes{{"transB", std::int64_t{1}}}));
+  }
+  OnnxValue product = e.onnx().node("MatMul", {x, with_last_two_swapped(e, weight, 2)});
+  if (biased) product = e.onnx().node("Add", {product, e.tensor(node, "bias")});
+  e.set(node, product);
+}
+
+void emit_matmul(E& e, const N& node) {
+  const char* second = node.target == "aten::matmul" ? "other" : "mat2";
+  e.set(node, e.onnx().node("MatMul", {e.tensor(node, "self"), e.tensor(node, second)}));
+}
+
+// self·beta + the product·alpha
+void emit_added_product(E& e, const N& node) {
+  const bool batches = node.target == "aten::baddbmm";
+  OnnxValue product = e.onnx().node("MatMul", {e.tensor(node, batches ? "batch1" : "mat1"),
+                                               e.tensor(node, batches ? "batch2" : "mat2")});
+  OnnxValue added = e.tensor(node, "self");
+  const double alpha = e.number(node, "alpha", 1), beta = e.number(node, "beta", 1);
+  if (alpha != 1) product = e.onnx().node("Mul", {product, e.scalar(alpha)});
+  if (beta != 1) added = e.onnx().node("Mul", {added, e.scalar(beta)});
+  e.set(node, e.onnx().node("Add", {product, added}));
+}
+
+void emit_einsum(E& e, const N& node) {
+  const std::vector<OnnxValue> inputs = e.tensors(node, "tensors");
+  e.set(node,
+        e.onnx().node("Einsum", inputs, Attributes{{"equation", e.text(node, "equation", "")}}));
+}
+
+// A norm's weights, or what stands for those that are not given.
+OnnxValue norm_tensor(E& e, const N& node, const char* name, const E::Sizes& shape,
+                      double missing) {
+  return e.has(node, name) ? e.tensor(node, name) : e.constant(at::full(shape, missing));
+}
+
+OnnxAttribute epsilon_of(E& e, const N& node) {
+  return {"epsilon", static_cast<float>(e.number(node, "eps", 1e-5))};
+}
+
+void emit_batch_norm(E& e, const N& node) {
+  if (!e.has(node, "running_mean")) e.refuse(node, "norms with running statistics", "none");
+  const E::Sizes channels = {e.traced(node, "running_mean").sizes.at(0).fixed};
+  e.set(node, e.onnx().node("BatchNormalization",
+                            {e.tensor(node, "input"), norm_tensor(e, node, "weight", channels, 1),
+                             norm_tensor(e, node, "bias", channels, 0),
+                             e.tensor(node, "running_mean"), e.tensor(node, "running_var")},
+                            {epsilon_of(e, node)}));
+}
+
+void emit_layer_norm(E& e, const N& node) {
+  const E::Sizes shape = e.integers(node, "normalized_shape");
+  const OnnxValue weight = norm_tensor(e, node, "weight", shape, 1);
+  const std::int64_t axis = -static_cast<std::int64_t>(shape.size());
+  std::vector<OnnxValue> inputs = {e.tensor(node, "input"), weight};
+  if (e.has(node, "bias")) inputs.push_back(e.tensor(node, "bias"));
+  e.set(node, e.onnx().node("LayerNormalization", inputs,
+                            Attributes{{"axis", axis}, epsilon_of(e, node)}));
+}
+
+// x / √(mean x² + ε) · weight
+void emit_rms_norm(E& e, const N& node) {
+  OnnxGraph& onnx = e.onnx();
+  const OnnxValue x = e.tensor(node, "input");
+  const auto count = static_cast<std::int64_t>(e.integers(node, "normalized_shape").size());
+  E::Sizes axes;
+  for (std::int64_t i = -count; i < 0; ++i) axes.push_back(i);
+  const OnnxValue mean = onnx.node("ReduceMean", {onnx.node("Mul", {x, x})},
+                                   {{"axes", axes}, {"keepdims", std::int64_t{1}}});
+  const double epsilon = e.number(node, "eps", std::numeric_limits<float>::epsilon());
+  const OnnxValue root = onnx.node("Sqrt", {onnx.node("Add", {mean, e.scalar(epsilon)})});
+  OnnxValue y = onnx.node("Div", {x, root});
+  if (e.has(node, "weight")) y = onnx.node("Mul", {y, e.tensor(node, "weight")});
+  e.set(node, y);
+}
+
+// Groups as the channels of a norm of each image, then the weights of each channel.
+void emit_group_norm(E& e, const N& node) {
+  OnnxGraph& onnx = e.onnx();
+  const TracedValue& known = e.traced(node, "input");
+  const std::int64_t groups = e.integer(node, "num_groups", 1);
+  const std::int64_t channels = known.sizes.at(1).fixed;
+  const OnnxValue grouped =
+      onnx.node("Reshape", {e.tensor(node, "input"), e.constant(E::Sizes{0, groups, -1})});
+  const OnnxValue normalised =
+      onnx.node("InstanceNormalization",
+                {grouped, e.constant(at::ones({groups})), e.constant(at::zeros({groups}))},
+                {epsilon_of(e, node)});
+  OnnxValue y = e.reshape(normalised, known.sizes);
+  std::vector<TracedSize> row(known.sizes.size() - 1, TracedSize{1, 0});
+  row[0].fixed = channels;
+  if (e.has(node, "weight")) {
+    y = onnx.node("Mul", {y, e.reshape(e.tensor(node, "weight"), row)});
+  }
+  if (e.has(node, "bias")) y = onnx.node("Add", {y, e.reshape(e.tensor(node, "bias"), row)});
+  e.set(node, y);
+}
+
+// softmax(query·keyᵀ·scale + mask)·value
+void emit_attention(E& e, const N& node) {
+  OnnxGraph& onnx = e.onnx();
+  if (e.flag(node, "is_causal", false) || e.flag(node, "enable_gqa", false)) {
+    e.refuse(node, "attention that is not causal and has no groups", "another");
+  }
+  const TracedValue& query = e.traced(node, "query");
+  const std::size_t dimensions = query.sizes.size();
+  const auto width = static_cast<double>(query.sizes.back().fixed);
+  const double scale = e.number(node, "scale", 1 / std::sqrt(width));
+  const OnnxValue q = onnx.node("Mul", {e.tensor(node, "query"), e.scalar(scale)});
+  const OnnxValue k = with_last_two_swapped(e, e.tensor(node, "key"), dimensions);
+  OnnxValue weights = onnx.node("MatMul", {q, k});
+  if (e.has(node, "attn_mask")) {
+    const bool chooses = e.traced(node, "attn_mask").type == at::kBool;
+    if (chooses) {
+      weights = onnx.node("Where", {e.tensor(node, "attn_mask", at::kBool), weights,
+                                    e.scalar(-std::numeric_limits<float>::infinity())});
+    } else {
+      weights = onnx.node("Add", {weights, e.tensor(node, "attn_mask")});
     }
   }
-  return result;
+  weights = onnx.node("Softmax", {weights}, {{"axis", std::int64_t{-1}}});
+  e.set(node, onnx.node("MatMul", {weights, e.tensor(node, "value")}));
 }
+
+constexpr auto kLayers = std::to_array<std::pair<std::string_view, EmitOperator>>({
+    {"aten::addmm", emit_added_product},
+    {"aten::baddbmm", emit_added_product},
+    {"aten::batch_norm", emit_batch_norm},
+    {"aten::bmm", emit_matmul},
+    {"aten::conv1d", emit_convolution},
+    {"aten::conv2d", emit_convolution},
+    {"aten::conv2d.padding", emit_convolution},
+    {"aten::einsum", emit_einsum},
+    {"aten::group_norm", emit_group_norm},
+    {"aten::layer_norm", emit_layer_norm},
+    {"aten::linear", emit_linear},
+    {"aten::matmul", emit_matmul},
+    {"aten::mm", emit_matmul},
+    {"aten::rms_norm", emit_rms_norm},
+    {"aten::scaled_dot_product_attention", emit_attention},
+});
 
 }  // namespace
 
-OnnxValue onnx_constant(OnnxGraph& graph, const std::string& name, const at::Tensor& tensor) {
-  const std::array<NamedTensor, 1> named = {NamedTensor{name, tensor}};
-  const FileTensors rows(named);
-  return graph.constant(rows.views().front());
-}
-
-OnnxValue onnx_convolution(OnnxGraph& graph, const std::string& name, const Convolution& layer,
-                           const OnnxValue& x) {
-  const OnnxValue weight = onnx_constant(graph, name + ".weight", layer.weight);
-  return graph.conv(
-      x, weight, /*bias=*/{},
-      {.stride = layer.stride, .padding = layer.weight.size(2) / 2, .groups = layer.groups});
-}
-
-OnnxValue onnx_batch_norm(OnnxGraph& graph, const std::string& name, const BatchNorm& layer,
-                          const OnnxValue& x) {
-  const auto constant = [&](const char* part, const at::Tensor& tensor) {
-    return onnx_constant(graph, name + part, tensor);
-  };
-  return graph.batch_norm(x, {.scale = constant(".weight", layer.weight),
-                              .bias = constant(".bias", layer.bias),
-                              .mean = constant(".running_mean", layer.running_mean),
-                              .variance = constant(".running_var", layer.running_variance),
-                              .epsilon = static_cast<float>(BatchNorm::kVarianceFloor)});
-}
-
-OnnxValue onnx_linear(OnnxGraph& graph, const std::string& name, const Linear& layer,
-                      const OnnxValue& x) {
-  const OnnxValue weight = onnx_constant(graph, name + ".weight", layer.weight);
-  const OnnxValue bias = onnx_constant(graph, name + ".bias", layer.bias);
-  return graph.gemm(x, weight, bias, /*transposed=*/true);
-}
-
-OnnxValue onnx_adaptive_average_pool(OnnxGraph& graph, const std::string& name, const OnnxValue& x,
-                                     const OnnxAdaptivePool& pool) {
-  if (pool.height == pool.out_height && pool.width == pool.out_width) return x;
-  if (pool.out_height == 1 && pool.out_width == 1) return graph.global_average_pool(x);
-  if (pool.height % pool.out_height == 0 && pool.width % pool.out_width == 0) {
-    const std::array<std::int64_t, 2> window = {pool.height / pool.out_height,
-                                                pool.width / pool.out_width};
-    return graph.average_pool(x, {.window = window, .stride = window, .padding = 0});
-  }
-  const std::vector<float> down = mean_matrix(pool.height, pool.out_height);
-  const std::vector<float> across =
-      transposed(mean_matrix(pool.width, pool.out_width), pool.out_width, pool.width);
-  const std::array<std::int64_t, 2> down_shape = {pool.out_height, pool.height};
-  const std::array<std::int64_t, 2> across_shape = {pool.width, pool.out_width};
-  const OnnxValue rows = graph.constant(name + ".rows", down, down_shape);
-  const OnnxValue columns = graph.constant(name + ".columns", across, across_shape);
-  return graph.matmul(graph.matmul(rows, x), columns);
-}
+OnnxOperators onnx_layers() { return kLayers; }
 
 }  // namespace stoker
