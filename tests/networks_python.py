@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes what Python makes of networks, for tests/networks_test.py: run by an environment that has torch and timm.
 
-    networks_python.py FOLDER NAME…
+    networks_python.py FOLDER [--check] NAME…
 
 For each NAME of timm: NAME.pt2 (scripts/export_network.py), NAME.batch.safetensors (pixels and labels) and
 NAME.expected.safetensors: logits in use, and of one pass of training the loss, every gradient and every buffer. Channels
-come last in memory, as in Stoker; with PyTorch's own order the last bits differ.
+come last in memory, as in Stoker; with PyTorch's own order the last bits differ. With --check, NAME.written.pt2 is loaded
+instead, and its logits compared.
 """
 
 import copy
@@ -15,7 +16,7 @@ import pathlib
 import sys
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "export_network.py"
 SAMPLES = 4
@@ -55,8 +56,24 @@ def expected_of(model, pixels, labels, order):
     return {name: tensor.contiguous().clone() for name, tensor in results.items()}
 
 
+def check(folder, names):
+    """Batches of four images and of one, as fractions of the largest logit."""
+    for name in names:
+        module = torch.export.load(folder / f"{name}.written.pt2").module()
+        pixels = load_file(folder / f"{name}.batch.safetensors")["pixels"]
+        expected = load_file(folder / f"{name}.expected.safetensors")["logits"]
+        with torch.no_grad():
+            apart = max((module(pixels[:count]) - expected[:count]).abs().max() / expected.abs().max() for count in (SAMPLES, 1))
+        if not apart < 1e-4:
+            sys.exit(f"{name}: the written file's logits are {apart:.2g} apart")
+        print(f"{name}: the written file's logits are {apart:.2g} apart")
+
+
 def main():
     folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    if names[0] == "--check":
+        check(folder, names[1:])
+        return
     script = load_script()
     torch.set_num_threads(1)
     for name in names:

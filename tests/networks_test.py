@@ -64,7 +64,7 @@ class Parity(Case):
             with self.subTest(name):
                 found = self.folder / "found.safetensors"
                 batch, onnx = self.folder / f"{name}.batch.safetensors", self.folder / "network.onnx"
-                run(CAT, self.folder / f"{name}.pt2", batch, found, 1, "-", onnx)
+                run(CAT, self.folder / f"{name}.pt2", batch, found, 1, "-", onnx, self.folder / f"{name}.written.pt2")
                 ours, pythons = load_file(found), load_file(self.folder / f"{name}.expected.safetensors")
                 self.assertEqual(set(ours), set(pythons))
                 self.assertGreater(numpy.ptp(pythons["logits"]), 0)
@@ -72,6 +72,8 @@ class Parity(Case):
                 self.assertEqual(different, [])
                 print(f"{name}: {len(ours)} tensors equal, ONNX Runtime {self.onnx_difference(onnx, batch, ours['logits']):.2g} apart")
                 (self.folder / f"{name}.pt2").unlink()
+        # Python loads what Stoker writes.
+        print(run(PYTHON, SOURCE / "tests/networks_python.py", self.folder, "--check", *self.NETWORKS))
 
 
     def onnx_difference(self, onnx, batch, logits):

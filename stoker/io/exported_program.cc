@@ -70,8 +70,11 @@ GraphNode read_node(const Json& json, GraphNames& names, const std::string& file
   for (const Json& input : list_member(json, "inputs", file, node.target)) {
     const std::string& name = text_member(input, "name", file, node.target);
     const std::string where = fmt::format("{} of {}", printable(name), node.target);
+    constexpr int kByName = 2;
+    const auto kind = input.find("kind");
     node.arguments.push_back(
-        {name, detail::read_argument(member(input, "arg", file, where), names, file, where)});
+        {name, detail::read_argument(member(input, "arg", file, where), names, file, where),
+         kind != input.end() && *kind == kByName});
   }
   // After the arguments: a node cannot use what it makes.
   for (const Json& output : list_member(json, "outputs", file, node.target)) {

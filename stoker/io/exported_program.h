@@ -48,6 +48,7 @@ using GraphArgument =
 struct GraphNamedArgument {
   std::string name;  // as the operator's schema has it
   GraphArgument value;
+  bool by_name = false;  // Python gives it by its name, not by its place
 };
 
 // What an operator gives: one value, or a list of them.

@@ -14,8 +14,41 @@
 namespace stoker {
 namespace {
 
-DType dtype_of(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
+std::string describe(DType dtype, std::span<const std::int64_t> shape) {
+  return fmt::format("{} ({})", dtype_name(dtype), fmt::join(shape, ", "));
+}
+
+[[noreturn]] void fail(const std::string& path, std::string expected, std::string found) {
+  throw Error({.what = "the file does not hold this model's tensors",
+               .path = path,
+               .expected = std::move(expected),
+               .found = std::move(found)});
+}
+
+void check_tensor(const NamedTensor& tensor, const TensorView* view, const std::string& path) {
+  const std::string expected =
+      fmt::format("{} as {}", tensor.name,
+                  describe(dtype_of(tensor.tensor.scalar_type()), tensor.tensor.sizes()));
+  if (view == nullptr) fail(path, expected, "no tensor of that name");
+  if (view->dtype != dtype_of(tensor.tensor.scalar_type()) ||
+      tensor.tensor.sizes() != view->shape) {
+    fail(path, expected, describe(view->dtype, view->shape));
+  }
+}
+
+void check_no_others(std::span<const NamedTensor> tensors, const SafetensorsFile& file,
+                     const std::string& path) {
+  for (const TensorView& view : file.tensors()) {
+    const bool known = std::any_of(tensors.begin(), tensors.end(),
+                                   [&](const NamedTensor& t) { return t.name == view.name; });
+    if (!known) fail(path, fmt::format("{} tensors", tensors.size()), "also " + view.name);
+  }
+}
+
+}  // namespace
+
+DType dtype_of(at::ScalarType type) {
+  switch (type) {
     case at::kFloat:
       return DType::kF32;
     case at::kDouble:
@@ -40,39 +73,8 @@ DType dtype_of(const at::Tensor& tensor) {
     default:
       break;
   }
-  STOKER_INVARIANT(false, "no tensor of ours has the type {}", toString(tensor.scalar_type()));
+  STOKER_INVARIANT(false, "no tensor of ours has the type {}", toString(type));
 }
-
-std::string describe(DType dtype, std::span<const std::int64_t> shape) {
-  return fmt::format("{} ({})", dtype_name(dtype), fmt::join(shape, ", "));
-}
-
-[[noreturn]] void fail(const std::string& path, std::string expected, std::string found) {
-  throw Error({.what = "the file does not hold this model's tensors",
-               .path = path,
-               .expected = std::move(expected),
-               .found = std::move(found)});
-}
-
-void check_tensor(const NamedTensor& tensor, const TensorView* view, const std::string& path) {
-  const std::string expected = fmt::format(
-      "{} as {}", tensor.name, describe(dtype_of(tensor.tensor), tensor.tensor.sizes()));
-  if (view == nullptr) fail(path, expected, "no tensor of that name");
-  if (view->dtype != dtype_of(tensor.tensor) || tensor.tensor.sizes() != view->shape) {
-    fail(path, expected, describe(view->dtype, view->shape));
-  }
-}
-
-void check_no_others(std::span<const NamedTensor> tensors, const SafetensorsFile& file,
-                     const std::string& path) {
-  for (const TensorView& view : file.tensors()) {
-    const bool known = std::any_of(tensors.begin(), tensors.end(),
-                                   [&](const NamedTensor& t) { return t.name == view.name; });
-    if (!known) fail(path, fmt::format("{} tensors", tensors.size()), "also " + view.name);
-  }
-}
-
-}  // namespace
 
 at::ScalarType scalar_type_of(DType dtype) {
   switch (dtype) {
@@ -106,7 +108,7 @@ FileTensors::FileTensors(std::span<const NamedTensor> tensors) {
     const at::Tensor& rows = rows_.back();
     views_.push_back(
         {.name = named.name,
-         .dtype = dtype_of(rows),
+         .dtype = dtype_of(rows.scalar_type()),
          .shape = rows.sizes().vec(),
          .bytes = {static_cast<const std::byte*>(rows.const_data_ptr()), rows.nbytes()}});
   }

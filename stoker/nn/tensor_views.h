@@ -26,6 +26,8 @@ class FileTensors {
 };
 
 [[nodiscard]] at::ScalarType scalar_type_of(DType dtype);
+// Invariant: a type that files have, not complex numbers.
+[[nodiscard]] DType dtype_of(at::ScalarType type);
 
 // A copy of a file's tensor, which may lie at any address there.
 [[nodiscard]] at::Tensor tensor_of(const TensorView& view);

@@ -1,10 +1,10 @@
-// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx]]` takes `pixels` and
-// `labels` of the safetensors file BATCH, and writes to OUT what the network makes of them: the
-// logits in use
+// Test program: `network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx FILE.pt2]]` takes
+// `pixels` and `labels` of the safetensors file BATCH, and writes to OUT what the network makes of
+// them: the logits in use
 // ("logits"); of one pass of training without dropout "training_logits", "loss" and the gradient of
 // every parameter ("grad.NAME"); and every buffer after it ("buffer.NAME").
-// FILE.onnx gets the network as it is before that pass. tests/networks_test.py compares them with
-// Python's.
+// FILE.onnx and FILE.pt2 get the network as it is before that pass. tests/networks_test.py compares
+// them with Python's.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "stoker/io/safetensors.h"
+#include "stoker/nn/graph/exported_file.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/networks/registry.h"
@@ -43,7 +44,10 @@ void run(int count, char** arguments) {
                          .input = input,
                          .class_names = {},
                          .preprocessing = {.mean = {0, 0, 0}, .deviation = {1, 1, 1}}};
-  if (count > 6) stoker::write_onnx(arguments[6], *model, card);
+  for (int i = 6; i < count; ++i) {
+    const bool onnx = std::string_view(arguments[i]).ends_with(".onnx");
+    (onnx ? stoker::write_onnx : stoker::write_exported_network)(arguments[i], *model, card);
+  }
   std::vector<stoker::NamedTensor> results = {{"logits", model->forward(pixels)}};
   const stoker::Model::Pass pass = model->backward(pixels, labels, {});
   results.push_back({"training_logits", pass.logits});
@@ -67,8 +71,9 @@ void run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 5 || count > 7) {
-    std::fputs("usage: network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx]]\n", stderr);
+  if (count < 5 || count > 8) {
+    std::fputs("usage: network_cat NETWORK BATCH OUT THREADS [WEIGHTS|- [FILE.onnx FILE.pt2]]\n",
+               stderr);
     return 2;
   }
   try {

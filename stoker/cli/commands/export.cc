@@ -12,6 +12,7 @@
 #include "stoker/io/torch_file.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/finite_weights.h"
+#include "stoker/nn/graph/exported_file.h"
 #include "stoker/nn/onnx/onnx_export.h"
 #include "stoker/run/weights_path.h"
 
@@ -29,18 +30,20 @@ std::string format_of(const ExportFlags& flags) {
   if (!flags.format.empty()) return flags.format;
   const std::string ending = std::filesystem::path(flags.out).extension().string();
   if (ending == ".onnx") return "onnx";
+  if (ending == ".pt2") return "pt2";
   if (ending == ".pth" || ending == ".pt") return "pth";
   if (ending == ".safetensors") return "safetensors";
   throw Error({.what = "the file's name does not say which format is meant",
                .path = flags.out,
-               .expected = "an ending of .onnx, .pth, .pt or .safetensors",
+               .expected = "an ending of .onnx, .pt2, .pth, .pt or .safetensors",
                .hint = "Or name the format, e.g. --format onnx."});
 }
 
 void write_weights(const ExportFlags& flags, const std::string& format) {
-  if (format == "onnx") {
+  if (format == "onnx" || format == "pt2") {
     const LoadedModel loaded = flags.published.load(flags.weights);
-    write_onnx(flags.out, *loaded.model, loaded.card);
+    const auto write = format == "onnx" ? write_onnx : write_exported_network;
+    write(flags.out, *loaded.model, loaded.card);
     return;
   }
   if (!flags.published.model.empty() && format == "safetensors") {
@@ -82,10 +85,11 @@ void add_export_command(const Command& parent) {
   command.add_option("-o,--out", flags->out, "file to write").required();
   command
       .add_option("--format", flags->format,
-                  "onnx: the network with its weights; pth: a state_dict for torch.load; "
+                  "onnx: the network with its weights; pt2: the same for torch.export.load; "
+                  "pth: a state_dict for torch.load; "
                   "safetensors: a model file where the network is known. Without it the ending of "
                   "--out decides")
-      .one_of({"onnx", "pth", "safetensors"});
+      .one_of({"onnx", "pt2", "pth", "safetensors"});
   flags->published.add_to(command);
   flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });

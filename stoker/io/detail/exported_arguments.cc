@@ -1,5 +1,6 @@
 #include "stoker/io/detail/exported_arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -21,8 +22,6 @@ constexpr std::array<std::optional<DType>, 14> kTypes = {
     std::nullopt, DType::kU8,   DType::kI8,   DType::kI16, DType::kI32,
     DType::kI64,  DType::kF16,  DType::kF32,  DType::kF64, std::nullopt,
     std::nullopt, std::nullopt, DType::kBool, DType::kBf16};
-
-constexpr std::int64_t kStrided = 7;  // torch.export's number of the layout
 
 [[noreturn]] void fail_kind(const std::string& file, const std::string& where, const char* expected,
                             const Json& found) {
@@ -187,6 +186,22 @@ GraphReference GraphNames::find(const std::string& name, bool is_tensor) const {
   return {found->second};
 }
 
+std::int64_t type_number(DType dtype) {
+  return std::ranges::find(kTypes, std::optional(dtype)) - kTypes.begin();
+}
+
+std::int64_t memory_format_number(GraphMemoryFormat format) {
+  switch (format) {
+    case GraphMemoryFormat::kContiguous:
+      return 1;
+    case GraphMemoryFormat::kChannelsLast:
+      return 2;
+    case GraphMemoryFormat::kPreserve:
+      break;
+  }
+  return 4;
+}
+
 DType read_type(const Json& json, const std::string& file, const std::string& where) {
   const std::int64_t number = integer_of(json, file, where);
   const bool known = number >= 0 && number < static_cast<std::int64_t>(kTypes.size()) &&
@@ -212,7 +227,7 @@ GraphArgument read_argument(const Json& json, const GraphNames& names, const std
   if (tag == "as_scalar_type") return read_type(value, file, where);
   if (tag == "as_device") return GraphDevice{};
   if (tag == "as_memory_format") return read_memory_format(value, file, where);
-  if (tag == "as_layout" && integer_of(value, file, where) == kStrided) return GraphStrided{};
+  if (tag == "as_layout" && integer_of(value, file, where) == kStridedLayout) return GraphStrided{};
   if (auto list = read_list_argument(tag, value, names, file, where)) return *std::move(list);
   fail_kind(file, where, "an argument of a known kind", json);
 }

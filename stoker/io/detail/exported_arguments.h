@@ -43,6 +43,11 @@ class GraphNames {
 [[nodiscard]] DType read_type(const nlohmann::json& json, const std::string& file,
                               const std::string& where);
 
+// And the other way.
+[[nodiscard]] std::int64_t type_number(DType dtype);
+[[nodiscard]] std::int64_t memory_format_number(GraphMemoryFormat format);
+inline constexpr std::int64_t kStridedLayout = 7;
+
 // The only key of an object and its value; Error where it is no such object.
 struct JsonTagged {
   const std::string& tag;

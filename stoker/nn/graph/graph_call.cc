@@ -1,5 +1,6 @@
 #include "stoker/nn/graph/graph_call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -153,6 +154,26 @@ IValue tensors_now(const References& list, bool optional, const GraphValues& val
 }
 
 }  // namespace
+
+void order_arguments(GraphNode& node) {
+  if (!node.target.starts_with("aten::")) return;  // of integers: two by place
+  const std::size_t dot = node.target.find('.');
+  const auto found = c10::Dispatcher::singleton().findSchema(
+      {node.target.substr(0, dot), dot == std::string::npos ? "" : node.target.substr(dot + 1)});
+  STOKER_INVARIANT(found.has_value(), "{} has no schema", node.target);
+  std::vector<GraphNamedArgument> ordered;
+  bool by_name = false;  // from the first one on that is left out
+  for (const c10::Argument& wanted : found->schema().arguments()) {
+    by_name = by_name || wanted.kwarg_only();
+    const auto given = std::ranges::find(node.arguments, wanted.name(), &GraphNamedArgument::name);
+    if (given == node.arguments.end()) {
+      by_name = true;
+      continue;
+    }
+    ordered.push_back({given->name, given->value, by_name});
+  }
+  node.arguments = std::move(ordered);
+}
 
 GraphCall::GraphCall(const GraphNode& node, const std::string& file)
     : operator_(find_operator(node, file)) {

@@ -17,6 +17,9 @@ namespace stoker {
 // Values of a graph in one run: tensors and integers, by their numbers.
 using GraphValues = std::vector<c10::IValue>;
 
+// Puts the arguments into the order of the operator's schema, those by place before those by name.
+void order_arguments(GraphNode& node);
+
 class GraphCall {
  public:
   // Throws Error, with the operator and the argument, where the node does not fit the schema.

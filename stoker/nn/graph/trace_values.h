@@ -8,17 +8,10 @@
 #include <ATen/core/Tensor.h>
 
 #include "stoker/image/image.h"
+#include "stoker/io/exported_program_write.h"
 #include "stoker/nn/graph/inference_graph.h"
 
 namespace stoker {
-
-// A size that may grow with the batch.
-struct TracedSize {
-  std::int64_t fixed = 0, per_sample = 0;
-
-  [[nodiscard]] bool grows() const noexcept { return per_sample != 0; }
-  bool operator==(const TracedSize&) const = default;
-};
 
 struct TracedValue {
   bool is_tensor = false;  // else an integer, `number`

@@ -56,7 +56,7 @@ at::Tensor mean_matrix(std::int64_t inputs, std::int64_t outputs) {
   return matrix;
 }
 
-// Each pixel of the result is the mean of its share of the image. Shares of unequal size overlap,
+// Each pixel of the result is the mean of its part of the image. Parts of unequal size overlap,
 // which no pooling of ONNX does: then two multiplications by matrices of means.
 void emit_adaptive_pool(E& e, const N& node) {
   const E::Sizes from = fixed_sizes(e, node, e.traced(node, "self"), 1),
