@@ -14,6 +14,7 @@
 #include "stoker/data/sources/source_task.h"
 #include "stoker/distributed/group.h"
 #include "stoker/image/png.h"
+#include "stoker/nn/graph/exported_network.h"
 #include "stoker/report/line_plot.h"
 #include "stoker/run/metrics_file.h"
 #include "stoker/run/rank_agreement.h"
@@ -429,6 +430,9 @@ std::string default_run_name(const RunSettings& settings) {
   if (!data.has_filename()) data = data.parent_path();  // "flowers/"
   std::string name = data.filename().string();
   if (settings.model.empty()) return name;
+  if (is_exported_network(settings.model)) {
+    return fmt::format("{}-{}", name, fs::path(settings.model).stem().string());
+  }
   return fmt::format("{}-{}", name, settings.model.substr(0, settings.model.find(':')));
 }
 

@@ -41,7 +41,8 @@ GraphReference images_of(const ExportedGraph& graph) {
 
 // A tensor as training has it: parameters are leaves that autograd fills.
 at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
-  return kind == Kind::kParameter ? tensor.detach().requires_grad_(true) : tensor;
+  const bool learns = kind == Kind::kParameter && tensor.is_floating_point();
+  return learns ? tensor.detach().requires_grad_(true) : tensor;
 }
 
 // Where among the inputs a node has its weights; nullopt where they are computed.
@@ -88,6 +89,21 @@ void check_types(const ExportedGraph& graph, const std::vector<at::Tensor>& tens
         file, "float32 weights",
         fmt::format("{} of {}", graph.inputs[i].name, at::toString(tensors[i].scalar_type())));
   }
+}
+
+Linear checked_head(const at::Tensor& weight, const at::Tensor& bias, const std::string& file) {
+  const bool fits = weight.dim() == 2 && bias.dim() == 1 && weight.size(0) == bias.size(0) &&
+                    weight.scalar_type() == at::kFloat && bias.scalar_type() == at::kFloat;
+  if (!fits)
+    refuse_network(file, "a matrix and a vector of its rows as the head", "something else");
+  return {weight, bias};
+}
+
+// The graph's own; nullopt where it ends with features.
+std::optional<Linear> head_of(const GraphLayout& layout, const std::vector<at::Tensor>& tensors,
+                              const std::string& file) {
+  if (!layout.head) return std::nullopt;
+  return checked_head(tensors[layout.head->weight], tensors[layout.head->bias], file);
 }
 
 // The first convolution of images, whose weights follow the number of channels: for one channel
@@ -344,17 +360,12 @@ std::unique_ptr<Model> load_exported_network(const std::filesystem::path& path,
     if (graph.inputs[i].kind == Kind::kImages) continue;
     tensors[i] = as_input(tensor_of(program.tensors()[next++].view), graph.inputs[i].kind);
   }
-  check_types(graph, tensors, file);
   fit_channels(graph, tensors, input.image.channels);
-  std::optional<Linear> own_head;
-  if (layout.head) {
-    const at::Tensor weight = tensors[layout.head->weight], bias = tensors[layout.head->bias];
-    if (weight.dim() != 2 || bias.dim() != 1) {
-      refuse_network(file, "a matrix and a vector as the head", "something else");
-    }
+  check_types(graph, tensors, file);
+  std::optional<Linear> own_head = head_of(layout, tensors, file);
+  if (own_head && own_head->weight.size(0) != input.classes) {
     LayerSeed layers{.seed = seed};
-    own_head = weight.size(0) == input.classes ? Linear(weight, bias)
-                                               : Linear(weight.size(1), input.classes, layers);
+    own_head = Linear(own_head->weight.size(1), input.classes, layers);
   }
   const ExportedFacts facts = parse_exported_facts(program.facts(), path);
   return std::make_unique<ExportedNetwork>(
@@ -372,8 +383,8 @@ std::unique_ptr<Model> make_built_network(const std::string& architecture, Built
     const Kind kind = built.graph.inputs[i].kind;
     if (kind != Kind::kImages) tensors[i] = as_input(drawn_tensor(built.tensors[i], seed, i), kind);
   }
-  std::optional<Linear> head;
-  if (layout.head) head.emplace(tensors[layout.head->weight], tensors[layout.head->bias]);
+  check_types(built.graph, tensors, architecture);
+  std::optional<Linear> head = head_of(layout, tensors, architecture);
   return std::make_unique<ExportedNetwork>(
       architecture, input,
       ExportedNetwork::Parts{std::move(built.graph), std::move(layout), std::move(tensors),
@@ -404,7 +415,8 @@ std::unique_ptr<Model> make_exported_network(const std::string& architecture,
     if (one.kind != Kind::kImages) tensors[i] = as_input(read(one.name), one.kind);
   }
   check_types(graph, tensors, file);
-  Linear own_head(read(layout.head_name + ".weight"), read(layout.head_name + ".bias"));
+  Linear own_head =
+      checked_head(read(layout.head_name + ".weight"), read(layout.head_name + ".bias"), file);
   return std::make_unique<ExportedNetwork>(
       architecture, input,
       ExportedNetwork::Parts{std::move(graph), std::move(layout), std::move(tensors),

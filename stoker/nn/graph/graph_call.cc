@@ -162,7 +162,7 @@ void order_arguments(GraphNode& node) {
       {node.target.substr(0, dot), dot == std::string::npos ? "" : node.target.substr(dot + 1)});
   STOKER_INVARIANT(found.has_value(), "{} has no schema", node.target);
   std::vector<GraphNamedArgument> ordered;
-  bool by_name = false;  // from the first one on that is left out
+  bool by_name = false;  // from the first one on that is missing
   for (const c10::Argument& wanted : found->schema().arguments()) {
     by_name = by_name || wanted.kwarg_only();
     const auto given = std::ranges::find(node.arguments, wanted.name(), &GraphNamedArgument::name);

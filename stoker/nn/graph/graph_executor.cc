@@ -44,6 +44,17 @@ std::int64_t integer_now(const std::vector<GraphNamedArgument>& arguments, std::
   return values[std::get<GraphReference>(*found).value].toInt();
 }
 
+// One number for each sample: a file must not ask for memory that only training takes.
+bool makes_mask(const GraphNode& node) {
+  if (node.target != "aten::new_empty" && node.target != "aten::empty.memory_format") return false;
+  const GraphArgument* size = find_argument(node.arguments, "size");
+  const auto* sizes = size != nullptr ? std::get_if<std::vector<GraphSize>>(size) : nullptr;
+  return sizes != nullptr && !sizes->empty() &&
+         std::holds_alternative<GraphReference>(sizes->front()) &&
+         std::all_of(sizes->begin() + 1, sizes->end(),
+                     [](const GraphSize& one) { return one == GraphSize(std::int64_t{1}); });
+}
+
 std::int64_t computed(const std::string& target, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   bool overflow = false;
@@ -137,8 +148,7 @@ void GraphExecutor::find_masks(const ExportedGraph& graph, const std::string& fi
       const auto kept = number_argument(node.arguments, "p");
       const auto maker = self ? made_by.find(self->value) : made_by.end();
       const bool known = maker != made_by.end() && kept && *kept > 0 && *kept <= 1 &&
-                         (graph.nodes[maker->second].target == "aten::new_empty" ||
-                          graph.nodes[maker->second].target == "aten::empty.memory_format");
+                         makes_mask(graph.nodes[maker->second]);
       if (!known) refuse_node(file, "stochastic depth as timm and torchvision have it", node);
       steps_[maker->second].action = Action::kMask;
       masks[node.outputs.at(0).values.at(0).value] = *kept;
@@ -256,7 +266,17 @@ void GraphExecutor::run(GraphValues& values, std::size_t begin, std::size_t end,
                         const GraphMode& mode) const {
   for (std::size_t i = begin; i < end; ++i) {
     const Step& step = steps_[i];
-    execute(step, values, mode);
+    try {
+      execute(step, values, mode);
+    } catch (const Error&) {
+      throw;
+    } catch (const c10::Error&) {
+      throw;
+    } catch (const std::exception& error) {  // LibTorch's checks of integers have other types
+      throw Error({.what = "the exported network cannot be executed",
+                   .expected = fmt::format("arguments that {} takes", step.target),
+                   .found = fmt::format("{} in {}", error.what(), step.module)});
+    }
     for (const GraphReference& dead : step.dead) values[dead.value] = c10::IValue();
   }
 }

@@ -20,18 +20,15 @@ struct PerOutput final : at::ObserverContext {
 
 std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& call) {
   const std::string_view name = call.name();
-  const auto input = [&](std::size_t i) { return call.inputs()[i].toTensor(); };
-  if (name == "aten::convolution") {
-    const at::Tensor weight = input(1);  // (outputs, inputs, …)
-    return std::make_unique<PerOutput>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
-  }
-  if (name == "aten::mm" || name == "aten::bmm") {
-    return std::make_unique<PerOutput>(input(0).size(-1));
-  }
-  if (name == "aten::addmm" || name == "aten::baddbmm") {
-    return std::make_unique<PerOutput>(input(1).size(-1));
-  }
-  return nullptr;
+  const bool convolves = name == "aten::convolution",
+             multiplies = name == "aten::mm" || name == "aten::bmm",
+             adds = name == "aten::addmm" || name == "aten::baddbmm";
+  if (!convolves && !multiplies && !adds) return nullptr;
+  const at::Tensor factor = call.inputs()[multiplies ? 0 : 1].toTensor();
+  if (factor.dim() == 0) return nullptr;  // the call will fail
+  if (!convolves) return std::make_unique<PerOutput>(factor.size(-1));
+  // (outputs, inputs, …)
+  return std::make_unique<PerOutput>(factor.numel() / std::max<std::int64_t>(1, factor.size(0)));
 }
 
 void after(const at::RecordFunction& call, at::ObserverContext* context) {
