@@ -58,8 +58,6 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
   [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
                                         const std::optional<DrawKey>& draw) const;
-  [[nodiscard]] at::Tensor class_loss(const at::Tensor& outputs, const at::Tensor& labels,
-                                      const LossOptions& options) const;
   void check_features(const at::Tensor& features) const;
 };
 

@@ -191,7 +191,7 @@ Settings training_settings(RunSettings& run) {
            .choices = {"cached", "fresh"}},
           {.name = "loss",
            .help = "loss (auto: cross-entropy; multilabel: bce; regress: mse); classify also takes "
-                   "mse, multilabel focal and asymmetric, regress huber",
+                   "mse and bce, multilabel focal and asymmetric, regress huber",
            .place = loss_text(run),
            .choices = loss_choices()},
           {.name = "grad-reduction",
@@ -219,8 +219,10 @@ Settings optimiser_settings(RunSettings& run) {
       {.name = "momentum",
        .help = "momentum of sgd and momentum (0: none)",
        .place = &optimiser.momentum},
-      {.name = "beta1", .help = "beta1 of adam and adamw", .place = &optimiser.beta1},
-      {.name = "beta2", .help = "beta2 of adam and adamw", .place = &optimiser.beta2},
+      {.name = "beta1", .help = "beta1 of adam, adamw and lion", .place = &optimiser.beta1},
+      {.name = "beta2",
+       .help = "beta2 of adam, adamw and lion (not given: 0.999, for lion 0.99)",
+       .place = &optimiser.beta2},
       {.name = "opt-eps", .help = "epsilon of adam and adamw", .place = &optimiser.epsilon},
       {.name = "weight-decay",
        .help = "weight decay; biases and norms have none",
@@ -240,7 +242,7 @@ Settings schedule_settings(RunSettings& run) {
   ScheduleOptions& schedule = run.train.schedule;
   return {{.name = "lr",
            .help = "peak learning rate (auto: range test; not given: 0.1, for adam and adamw "
-                   "0.001, lower with --pretrained)",
+                   "0.001, for lion 0.0001, lower with --pretrained)",
            .place = auto_text(run.auto_lr, schedule.lr, {0, 1e6})},
           {.name = "sched",
            .help = fmt::format("{}", fmt::join(schedule_names(), ", ")),
