@@ -77,6 +77,13 @@ Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& label
   return backward_head(features, labels, options);
 }
 
+void AutogradModel::note_statistics(const at::Tensor& x, const std::optional<DrawKey>& draw) {
+  const at::NoGradGuard no_grad;
+  const Autocast autocast(device(), precision());
+  const StageContext context{.training = true, .draw_key = draw};
+  static_cast<void>(pool_map(run_body(prepared(x), context), context));
+}
+
 at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
                                        const std::optional<DrawKey>& draw) const {
   const Autocast autocast(device(), precision());

@@ -18,6 +18,7 @@ class AutogradModel : public Model {
   void freeze(std::size_t count) final;
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const final;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) final;
+  void note_statistics(const at::Tensor& x, const std::optional<DrawKey>& draw) final;
   [[nodiscard]] at::Tensor features(const at::Tensor& x) const final;
   [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const final;
   Pass backward_head(const at::Tensor& features, const at::Tensor& labels,

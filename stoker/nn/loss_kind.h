@@ -29,6 +29,7 @@ struct DistillOptions {
   DistillKind kind = DistillKind::kSoft;
   double alpha = 0.5;      ///< weight of the teacher's part; 1 - alpha of the labels'
   double temperature = 3;  ///< of kSoft: logits are divided by it
+  bool operator==(const DistillOptions&) const = default;
 };
 
 /// "cross-entropy", "mse", "bce", "focal", "asymmetric", "huber", in the order of the enum.

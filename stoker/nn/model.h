@@ -167,6 +167,10 @@ class Model {
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
 
+  // The forward half of backward(), without gradients: running statistics move as they do there
+  // (or as nn/layers/running_share.h says), and nothing else.
+  virtual void note_statistics(const at::Tensor& /*x*/, const std::optional<DrawKey>& /*draw*/) {}
+
   // What the head sees of `x`, as in use: (samples, features). Where everything but the head is
   // frozen, norms included, training sees the same, so features may be computed once and kept.
   [[nodiscard]] virtual at::Tensor features(const at::Tensor& x) const = 0;

@@ -35,10 +35,13 @@ struct OptimiserOptions {
   double layer_decay = 1;
 };
 
-/// Of weights (train/weight_average.h).
+/// Of weights (train/weight_average.h): one of two averages.
 struct AverageOptions {
   double decay = 0;     ///< what stays of it in a step; 0: no average
   bool warmup = false;  ///< decay grows from 0.1, so that the first weights are soon forgotten
+  /// Weights at the end of this epoch, counted from 0, and of all later ones count the same
+  /// (stochastic weight averaging); 0: another average, or none.
+  std::uint32_t equal_from = 0;
 };
 
 /// What to do when the loss diverges (train/loss_watch.h).
@@ -57,6 +60,7 @@ struct TrainOptions {
   FeedOptions feed = {.epochs = 10, .framing = {.exact_decode = false}};
   ScheduleOptions schedule = {};
   LossKind loss = LossKind::kCrossEntropy;
+  DistillOptions distill = {};  ///< with TrainData::teacher
   GradReduction grad_reduction = GradReduction::kMean;
   double smoothing = 0;                    ///< of the labels
   MixOptions mix = {};                     ///< Mixup and CutMix
