@@ -42,7 +42,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(completions("train", "--features", "ca"), ["cached"])
         self.assertEqual(completions("report", "--format", ""), ["html", "md"])
         self.assertIn("resnet18", completions("train", "--model", "res"))
-        self.assertEqual(completions("train", "--recipe", "fine"), ["finetune"])
+        self.assertEqual(completions("train", "--recipe", "plates-"), ["plates-fast"])
         self.assertIn("rotate", completions("preview", "--aa", "rot"))
 
     def test_files_are_left_to_the_shell(self):

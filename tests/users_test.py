@@ -90,7 +90,7 @@ USERS = {
         ("stoker info model.pth", 0, ""),
         ("stoker train parts --model resnet --img-size 32", 2, "resnet18"),
         ("stoker train parts --model cnn:8 --img-size 32 --epochs 1 --num_workers 2 --optimizer sgd --experiment torch", 0, ""),
-        ("stoker train parts --model cnn:8 --optimizer Lion", 2, "adamw"),
+        ("stoker train parts --model cnn:8 --optimizer Lamb", 2, "adamw"),
         ("stoker train no/such/folder", 1, "no/such/folder"),
         ("stoker train parts --lr_scheduler cosine --model cnn:8 --img-size 32 --epochs 1 --experiment cosine", 0, ""),
         ("stoker eval parts --weights runs/torch --json", 0, "top1"),

@@ -24,6 +24,9 @@ constexpr std::array kSpellings = {
     Pair{"cutmix-alpha", "cutmix"},
     Pair{"data-dir", "data"},
     Pair{"data-path", "data"},
+    Pair{"distillation-alpha", "distill-alpha"},
+    Pair{"distillation-tau", "distill-temperature"},
+    Pair{"distillation-type", "distill"},
     Pair{"early-stopping", "patience"},
     Pair{"ema", "model-ema"},
     Pair{"ema-decay", "model-ema-decay"},
@@ -49,12 +52,13 @@ constexpr std::array kSpellings = {
     Pair{"random-seed", "seed"},
     Pair{"scheduler", "sched"},
     Pair{"source", "data"},
+    Pair{"teacher-path", "teacher"},
     Pair{"use-amp", "amp"},
     Pair{"wd", "weight-decay"},
 };
 
 constexpr std::array kAdvice = {
-    Pair{"bce-loss", "--loss bce, for tables with several classes per image (--labels)"},
+    Pair{"bce-loss", "--loss bce"},
     Pair{"cache", "shards are cached with --cache-dir; decoded images are not"},
     Pair{"channels-last", "the memory layout is chosen by the network; remove the flag"},
     Pair{"color-jitter", "colour_jitter in --aa (`stoker ops` lists all operations)"},

@@ -1,7 +1,5 @@
 #include "stoker/nn/autograd_model.h"
 
-#include <algorithm>
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -15,28 +13,6 @@
 #include "stoker/nn/target_loss.h"
 
 namespace stoker {
-namespace {
-
-// Divided by the number of samples, of which a rank may have none; not by their weights.
-at::Tensor mean_of(const at::Tensor& losses, const at::Tensor& sample_weights) {
-  const at::Tensor sum = (sample_weights.defined() ? losses * sample_weights : losses).sum();
-  return sum / std::max<std::int64_t>(1, losses.size(0));
-}
-
-at::Tensor mean_cross_entropy(const at::Tensor& outputs, const at::Tensor& labels,
-                              const at::Tensor& sample_weights, const LossOptions& options) {
-  const auto reduced = [&](std::int64_t reduction) {
-    return at::cross_entropy_loss(outputs, labels, options.class_weights, reduction,
-                                  /*ignore_index=*/-100, options.smoothing);
-  };
-  // A mean of nothing would be NaN; a rank without a sample adds nothing.
-  if (labels.size(0) == 0) return reduced(at::Reduction::Sum);
-  if (sample_weights.defined()) return mean_of(reduced(at::Reduction::None), sample_weights);
-  if (!options.class_weights.defined()) return reduced(at::Reduction::Mean);
-  return reduced(at::Reduction::Sum) / labels.size(0);  // LibTorch's mean divides by weights
-}
-
-}  // namespace
 
 at::Tensor AutogradModel::prepared(const at::Tensor& x) const {
   check_same_device(device(), x.device());
@@ -101,6 +77,13 @@ Model::Pass AutogradModel::backward(const at::Tensor& x, const at::Tensor& label
   return backward_head(features, labels, options);
 }
 
+void AutogradModel::note_statistics(const at::Tensor& x, const std::optional<DrawKey>& draw) {
+  const at::NoGradGuard no_grad;
+  const Autocast autocast(device(), precision());
+  const StageContext context{.training = true, .draw_key = draw};
+  static_cast<void>(pool_map(run_body(prepared(x), context), context));
+}
+
 at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
                                        const std::optional<DrawKey>& draw) const {
   const Autocast autocast(device(), precision());
@@ -109,23 +92,14 @@ at::Tensor AutogradModel::head_outputs(const at::Tensor& features,
       .to(at::kFloat);
 }
 
-at::Tensor AutogradModel::class_loss(const at::Tensor& outputs, const at::Tensor& labels,
-                                     const LossOptions& options) const {
-  check_loss(Task::kClassify, options.kind);
-  return mixed_loss(labels, options, [&](const at::Tensor& classes, const at::Tensor& weights) {
-    return options.kind == LossKind::kSquaredError
-               ? mean_of(squared_errors(activated(outputs), classes, options), weights)
-               : mean_cross_entropy(outputs, classes, weights, options);
-  });
-}
-
 Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::Tensor& labels,
                                          const LossOptions& options) {
   check_features(features);
   const at::AutoGradMode grad(true);
   const at::Tensor outputs = head_outputs(features, options.draw);
-  const at::Tensor loss = labels.is_floating_point() ? mean_target_loss(outputs, labels, options)
-                                                     : class_loss(outputs, labels, options);
+  const at::Tensor loss = labels.is_floating_point()
+                              ? mean_target_loss(outputs, labels, options)
+                              : mean_class_loss(*this, {outputs, outputs}, labels, options);
   if (options.forward_done) options.forward_done();
   (options.weight == 1 ? loss : loss * options.weight).backward();
   return {.logits = outputs.detach(), .loss = loss.detach()};

@@ -18,6 +18,7 @@ class AutogradModel : public Model {
   void freeze(std::size_t count) final;
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const final;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) final;
+  void note_statistics(const at::Tensor& x, const std::optional<DrawKey>& draw) final;
   [[nodiscard]] at::Tensor features(const at::Tensor& x) const final;
   [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const final;
   Pass backward_head(const at::Tensor& features, const at::Tensor& labels,
@@ -58,8 +59,6 @@ class AutogradModel : public Model {
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;
   [[nodiscard]] at::Tensor head_outputs(const at::Tensor& features,
                                         const std::optional<DrawKey>& draw) const;
-  [[nodiscard]] at::Tensor class_loss(const at::Tensor& outputs, const at::Tensor& labels,
-                                      const LossOptions& options) const;
   void check_features(const at::Tensor& features) const;
 };
 

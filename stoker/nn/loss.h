@@ -1,7 +1,14 @@
-// The losses that a classifier is trained with. Both are means over the batch's samples.
+// The losses that a classifier is trained with. All are means over the batch's samples.
 //   cross entropy:  -log p of the sample's class, p the probabilities (softmax of the logits)
 //   squared error:  1/2 sum over the classes of (a - y)², a the activated output, y one-hot
+//   binary cross entropy:  mean over the classes of -y log σ(x) - (1 - y) log(1 - σ(x)), x the
+//                          scores (Model::class_scores), as timm's BinaryCrossEntropy has it
 // With a sigmoid output the second has the slope (a - y) σ'(z), as the course has it.
+//
+// With a teacher the loss is (1 - α) of that and α of the teacher's part, for each sample:
+//   soft:  T² KL(softmax(t / T) ‖ softmax(z / T)), t and z the logits of teacher and student
+//          (Hinton et al., 2015)
+//   hard:  the cross entropy against the class of the largest t (Touvron et al., 2021)
 #pragma once
 
 #include <ATen/TensorOperators.h>
@@ -39,6 +46,25 @@ template <typename Loss>
 // The same sum's slope by the activations, for one label each.
 [[nodiscard]] at::Tensor squared_error_slope(const at::Tensor& activations,
                                              const at::Tensor& labels, const LossOptions& options);
+
+// Of each sample, with smoothing and the weight of its class. Autograd follows it.
+[[nodiscard]] at::Tensor binary_cross_entropies(const at::Tensor& scores, const at::Tensor& labels,
+                                                const LossOptions& options);
+
+// What a classifier gives for a batch: forward()'s logits, and Model::class_scores() of them.
+struct ClassOutputs {
+  at::Tensor logits, scores;
+};
+
+// Of a batch against its labels and, if there is one, the teacher. 0 without samples. Sample
+// weights count in both parts, weights of classes in the first alone: a teacher has no single
+// class. Autograd follows it. Throws Error where the kind needs numbers as targets.
+[[nodiscard]] at::Tensor mean_class_loss(const Model& model, const ClassOutputs& outputs,
+                                         const at::Tensor& labels, const LossOptions& options);
+
+// The teacher's part, of each sample; without weights.
+[[nodiscard]] at::Tensor teacher_losses(const at::Tensor& logits, const at::Tensor& teacher_logits,
+                                        const DistillOptions& options);
 
 // As validation measures it: of each sample, one-hot targets, all classes alike. `logs` are the
 // logarithms of the probabilities. A label of -1 (no class) counts as class 0.

@@ -15,7 +15,7 @@ std::vector<LossKind> kinds_of(Task task) {
   using enum LossKind;
   switch (task) {
     case Task::kClassify:
-      return {kCrossEntropy, kSquaredError};
+      return {kCrossEntropy, kSquaredError, kBinaryCrossEntropy};
     case Task::kMultilabel:
       return {kBinaryCrossEntropy, kFocal, kAsymmetric};
     case Task::kRegress:

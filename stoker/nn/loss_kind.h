@@ -15,10 +15,21 @@ namespace stoker {
 enum class LossKind {
   kCrossEntropy,
   kSquaredError,  ///< against one-hot targets where images have one class, else against numbers
-  kBinaryCrossEntropy,
+  kBinaryCrossEntropy,  ///< of each class against all others
   kFocal,
   kAsymmetric,
   kHuber,
+};
+
+/// Whose word a teacher gives: its probabilities, or its most probable class alone.
+enum class DistillKind { kSoft, kHard };
+
+/// How much a teacher counts in the loss of a classifier (nn/loss.h).
+struct DistillOptions {
+  DistillKind kind = DistillKind::kSoft;
+  double alpha = 0.5;      ///< weight of the teacher's part; 1 - alpha of the labels'
+  double temperature = 3;  ///< of kSoft: logits are divided by it
+  bool operator==(const DistillOptions&) const = default;
 };
 
 /// "cross-entropy", "mse", "bce", "focal", "asymmetric", "huber", in the order of the enum.

@@ -11,6 +11,9 @@
 namespace stoker {
 namespace {
 
+constexpr auto kAll = {LossKind::kCrossEntropy, LossKind::kSquaredError,
+                       LossKind::kBinaryCrossEntropy};
+
 struct Problem {
   at::Tensor x, labels, partners;
 };
@@ -37,6 +40,11 @@ at::Tensor defined_loss(const Mlp& mlp, const at::Tensor& z, const at::Tensor& l
   if (options.kind == LossKind::kSquaredError) {
     const at::Tensor errors = 0.5 * (a - target).square().sum(1);
     return (errors * weights.index_select(0, labels) * counts).mean();
+  }
+  if (options.kind == LossKind::kBinaryCrossEntropy) {
+    const at::Tensor p = at::sigmoid(z);  // with either output
+    const at::Tensor each = -(target * p.log() + (1 - target) * (1 - p).log()).mean(1);
+    return (each * weights.index_select(0, labels) * counts).mean();
   }
   const at::Tensor p = a / a.sum(1, /*keepdim=*/true);
   return -((p.log() * target * weights).sum(1) * counts).mean();
@@ -82,7 +90,7 @@ TEST(Loss, GradientsOfEveryLossAndOutputEqualAutograds) {
   const Problem problem = random_problem(12, 20, 5);
   const at::Tensor weights = at::tensor({0.5F, 1.0F, 2.0F, 0.25F, 1.5F});
   for (const auto output : {OutputActivation::kSoftmax, OutputActivation::kSigmoid}) {
-    for (const auto kind : {LossKind::kCrossEntropy, LossKind::kSquaredError}) {
+    for (const auto kind : kAll) {
       Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3, output);
       expect_autograds_gradients(mlp, problem, {.kind = kind});
       expect_autograds_gradients(mlp, problem, {.kind = kind, .smoothing = 0.1, .weight = 12});
@@ -121,7 +129,7 @@ TEST(Loss, ANetworkOfAutogradWeighsSamples) {
     return std::pair(loss, model->parameters().back().tensor.grad());
   };
   const at::Tensor weights = at::tensor({2.0F, 1.0F, 0.0F, 1.0F});
-  for (const auto kind : {LossKind::kCrossEntropy, LossKind::kSquaredError}) {
+  for (const auto kind : kAll) {
     const auto [loss, slope] = pass(all, {.kind = kind, .sample_weights = weights});
     const auto [expected_loss, expected_slope] = pass(twice, {.kind = kind});
     EXPECT_NEAR(loss.item<double>(), expected_loss.item<double>(), 1e-6);
@@ -205,6 +213,123 @@ TEST(Loss, OfValidationIsTheSameFormula) {
       losses_of_samples(LossKind::kCrossEntropy, mlp, logits, logs, problem.labels);
   EXPECT_NEAR(entropy.mean().item<double>(),
               defined_loss(mlp, z, problem.labels, {}).item<double>(), 1e-5);
+  const LossOptions binary{.kind = LossKind::kBinaryCrossEntropy};
+  for (const auto output : {OutputActivation::kSoftmax, OutputActivation::kSigmoid}) {
+    const Mlp other({6, 3}, Activation::kSigmoid, 3, output);
+    const at::Tensor found =
+        losses_of_samples(binary.kind, other, other.forward(problem.x), logs, problem.labels);
+    EXPECT_NEAR(
+        found.mean().item<double>(),
+        defined_loss(other, output_of(other, problem.x), problem.labels, binary).item<double>(),
+        1e-6);
+  }
+}
+
+// timm 1.0.30: BinaryCrossEntropy(smoothing)(x, labels), and of a mixed batch its value for dense
+// targets 0.7 onehot(labels) + 0.3 onehot(partners), both smoothed; x.grad.
+TEST(Loss, BinaryCrossEntropyOfClassesIsTimms) {
+  const at::AutoGradMode grad(true);
+  const Mlp mlp({6, 3}, Activation::kSigmoid, 3);
+  const at::Tensor labels = at::tensor({0, 2, 2}, at::kLong);
+  const auto expect = [&](const LossOptions& options, double loss, std::vector<double> slope) {
+    const at::Tensor x = at::tensor({0.5, -1.25, 3.0, -2.0, 0.0, 0.75, 60.0, -60.0, -0.125})
+                             .to(at::kFloat)
+                             .view({3, 3})
+                             .requires_grad_(true);
+    const at::Tensor found = mean_class_loss(mlp, {x, x}, labels, options);
+    found.backward();
+    EXPECT_NEAR(found.item<double>(), loss, 1e-6);
+    EXPECT_TRUE(at::allclose(x.grad().flatten(), at::tensor(slope, at::kFloat), 1e-5, 1e-8))
+        << x.grad();
+  };
+  const auto kind = LossKind::kBinaryCrossEntropy;
+  expect({.kind = kind}, 7.30434847,
+         {-0.0419489592, 0.0247444585, 0.10584157, 0.0132447686, 0.055555556, -0.0356468111,
+          0.111111112, 9.72945623e-28, -0.0590232611});
+  expect({.kind = kind, .smoothing = 0.1}, 7.31360817,
+         {-0.0345415547, 0.0210407563, 0.102137864, 0.0095410645, 0.0518518537, -0.0282394029,
+          0.107407406, -0.00370370387, -0.0516158566});
+  expect({.kind = kind,
+          .smoothing = 0.1,
+          .partner_labels = at::tensor({2, 2, 0}, at::kLong),
+          .own_share = 0.7},
+         5.43485832,
+         {-0.00454154937, 0.0210407563, 0.0721378624, 0.0095410645, 0.0518518537, -0.0282393955,
+          0.0774074048, -0.00370370387, -0.0216158535});
+}
+
+TEST(Loss, BinaryCrossEntropyOfASigmoidOutputIsSafeForLargeNumbers) {
+  Mlp mlp({1, 4}, Activation::kSigmoid, 3, OutputActivation::kSigmoid);
+  mlp.layers().weights[0].copy_(at::tensor({-300.0F, -20.0F, 30.0F, 300.0F}).view({1, 4}));
+  const at::Tensor x = at::ones({1, 1}), logits = mlp.forward(x);
+  const at::Tensor expected = at::tensor({-300.0F, -20.0F, 30.0F, 104.0F});
+  EXPECT_TRUE(at::allclose(mlp.class_scores(logits)[0], expected, 1e-5)) << logits;
+  for (std::int64_t label = 0; label < 4; ++label) {
+    const auto pass =
+        mlp.backward(x, at::full({1}, label, at::kLong), {.kind = LossKind::kBinaryCrossEntropy});
+    EXPECT_TRUE(pass.loss.isfinite().item<bool>()) << label;
+    EXPECT_TRUE(mlp.layers().weights[0].grad().isfinite().all().item<bool>()) << label;
+  }
+}
+
+// PyTorch: F.kl_div(log_softmax(z / T), softmax(t / T)).sum(1) * T² and F.cross_entropy(z,
+// t.argmax(1)), with F.cross_entropy(z, y) in the other part; z.grad.
+TEST(Loss, OfATeacherIsPyTorchs) {
+  const at::AutoGradMode grad(true);
+  const Mlp mlp({6, 3}, Activation::kSigmoid, 3);
+  const at::Tensor labels = at::tensor({0, 2}, at::kLong);
+  const at::Tensor teacher = at::tensor({1.0F, 0.25F, -0.5F, -3.0F, 2.0F, 1.5F}).view({2, 3});
+  const auto expect = [&](LossOptions options, double loss, std::vector<double> slope) {
+    options.teacher_logits = teacher;
+    const at::Tensor z =
+        at::tensor({0.5F, -1.25F, 3.0F, -2.0F, 0.0F, 0.75F}).view({2, 3}).requires_grad_(true);
+    const at::Tensor found = mean_class_loss(mlp, {z, z}, labels, options);
+    found.backward();
+    EXPECT_NEAR(found.item<double>(), loss, 1e-6);
+    EXPECT_TRUE(at::allclose(z.grad().flatten(), at::tensor(slope, at::kFloat), 1e-5, 1e-7))
+        << z.grad();
+  };
+  expect({.distill = {.alpha = 0.7, .temperature = 1}}, 1.16539454,
+         {-0.318993568, -0.0910049006, 0.409998477, 0.0193440616, -0.0632151514, 0.0438710898});
+  expect({.distill = {.alpha = 0.7, .temperature = 3}}, 1.4070909,
+         {-0.306869268, -0.189032987, 0.49590233, 0.101512037, -0.0944163874, -0.00709569082});
+  expect({.smoothing = 0.1, .distill = {.kind = DistillKind::kHard, .alpha = 0.5}}, 1.72109616,
+         {-0.445897698, -0.00182799995, 0.447725713, 0.0124725299, -0.104597636, 0.0921251029});
+}
+
+// With any loss and both outputs, a perceptron's gradients are those of its logits.
+TEST(Loss, APerceptronLearnsFromATeacher) {
+  const Problem problem = random_problem(7, 6, 3);
+  for (const auto output : {OutputActivation::kSoftmax, OutputActivation::kSigmoid}) {
+    for (const auto kind : kAll) {
+      Mlp mlp({6, 3}, Activation::kSigmoid, 3, output);
+      const Mlp teacher({6, 3}, Activation::kSigmoid, 8);
+      LossOptions options{.kind = kind, .weight = 7, .sample_weights = at::rand({7})};
+      options.partner_labels = problem.partners;
+      options.partner_weights = options.sample_weights.flip(0);
+      options.own_share = 0.6;
+      options.teacher_logits = teacher.forward(problem.x);
+      const double ours = mlp.backward(problem.x, problem.labels, options).loss.item<double>();
+      at::Tensor& weight = mlp.layers().weights[0];
+      const at::Tensor slope = weight.grad();
+      weight.mutable_grad().reset();
+      weight.requires_grad_(true);
+      const at::AutoGradMode grad(true);
+      const at::Tensor z = output_of(mlp, problem.x), own = options.sample_weights;
+      const bool sigmoid = output == OutputActivation::kSigmoid;
+      const at::Tensor logits = sigmoid ? at::log_sigmoid(z) : z;
+      const at::Tensor labelled =
+          defined_loss(mlp, z, problem.labels, options, own) * 0.6 +
+          defined_loss(mlp, z, problem.partners, options, own.flip(0)) * 0.4;
+      const at::Tensor p = (options.teacher_logits / 3).softmax(1);
+      const at::Tensor each = (p * (p.log() - (logits / 3).log_softmax(1))).sum(1) * 9;
+      const at::Tensor taught = (each * (own * 0.6 + own.flip(0) * 0.4)).mean();
+      const at::Tensor loss = labelled * 0.5 + taught * 0.5;
+      (loss * 7).backward();
+      EXPECT_NEAR(ours, loss.item<double>(), 1e-5);
+      EXPECT_LE(relative_difference(slope, weight.grad()), 1e-5);
+    }
+  }
 }
 
 TEST(Loss, NamesAreRead) {

@@ -95,6 +95,10 @@ struct LossOptions {
   at::Tensor partner_weights = {};  // sample weights of the partners; needed with sample_weights
   double own_share = 1;
   FocusOptions focus = {};
+  // What a teacher's forward() gives for the same samples; a part of the loss compares with it.
+  // Not defined: no teacher. Where labels are classes only.
+  at::Tensor teacher_logits = {};
+  DistillOptions distill = {};
   std::function<void()> forward_done = {};  // called once, before the first gradient is computed
 };
 
@@ -153,11 +157,19 @@ class Model {
   // What the output layer gives for these logits: the probabilities or, of a perceptron with a
   // sigmoid output, its activations. The squared error compares these with one-hot targets.
   [[nodiscard]] virtual at::Tensor activated(const at::Tensor& logits) const;
+  // Whose sigmoid is the probability of each class by itself, from these logits: the logits
+  // themselves or, of a perceptron with a sigmoid output, its sums before the activation. The
+  // binary cross entropy of a classifier compares these with one-hot targets.
+  [[nodiscard]] virtual at::Tensor class_scores(const at::Tensor& logits) const { return logits; }
   // One pass of training: adds the gradient of the loss against `labels` to the trainable
   // parameters' grad(). They are classes (int64, one a sample) or, for other tasks than
   // classification, targets (float32, one for each output; nn/target_loss.h).
   virtual Pass backward(const at::Tensor& x, const at::Tensor& labels,
                         const LossOptions& options) = 0;
+
+  // The forward half of backward(), without gradients: running statistics move as they do there
+  // (or as nn/layers/running_share.h says), and nothing else.
+  virtual void note_statistics(const at::Tensor& /*x*/, const std::optional<DrawKey>& /*draw*/) {}
 
   // What the head sees of `x`, as in use: (samples, features). Where everything but the head is
   // frozen, norms included, training sees the same, so features may be computed once and kept.

@@ -7,11 +7,11 @@
 namespace stoker {
 
 at::Tensor StagedNetwork::run_body(const at::Tensor& x, const StageContext& context) const {
-  const at::AutoGradMode grad(context.training);
+  const bool trains = context.training && at::GradMode::is_enabled();
   at::Tensor a = x;
   for (std::size_t stage = 0; stage < body_stages(); ++stage) {
     const bool learns = context.training && stage >= frozen();
-    const at::AutoGradMode stage_grad(learns);
+    const at::AutoGradMode stage_grad(learns && trains);
     StageContext of_stage{.training = learns || (context.training && trains_frozen_norms())};
     if (learns) of_stage.draw_key = context.draw_key;
     a = run_stage(stage, a, of_stage);

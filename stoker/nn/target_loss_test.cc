@@ -218,7 +218,7 @@ TEST(TargetLoss, WhatDoesNotFitIsRefused) {
 
 TEST(TargetLoss, EveryTaskHasItsLosses) {
   using testing::ElementsAre;
-  EXPECT_THAT(losses_of(Task::kClassify), ElementsAre("cross-entropy", "mse"));
+  EXPECT_THAT(losses_of(Task::kClassify), ElementsAre("cross-entropy", "mse", "bce"));
   EXPECT_THAT(losses_of(Task::kMultilabel), ElementsAre("bce", "focal", "asymmetric"));
   EXPECT_THAT(losses_of(Task::kRegress), ElementsAre("mse", "huber"));
   EXPECT_EQ(default_loss(Task::kRegress), LossKind::kSquaredError);

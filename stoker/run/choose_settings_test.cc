@@ -78,6 +78,20 @@ TEST(ChooseSettings, TheRateFollowsFromTheOptimiser) {
   EXPECT_EQ(run.train.schedule.lr, 0.1);
 }
 
+TEST(ChooseSettings, LionHasARateAndABetaOfItsOwn) {
+  RunSettings run;
+  run.model = "mlp:784,16,10";
+  run.optimiser.kind = OptimiserKind::kLion;
+  GivenSettings given;
+  static_cast<void>(choose_settings(run, given, parts_of(kDigit)));
+  EXPECT_EQ(run.train.schedule.lr, 0.0001);
+  EXPECT_EQ(run.optimiser.beta2, 0.99);
+  run.optimiser.beta2 = 0.5;
+  given = {"beta2"};
+  static_cast<void>(choose_settings(run, given, parts_of(kDigit)));
+  EXPECT_EQ(run.optimiser.beta2, 0.5);
+}
+
 TEST(ChooseSettings, ImagesThatDifferGetASize) {
   RunSettings run;
   run.model = "resnet18";

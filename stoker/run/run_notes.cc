@@ -47,6 +47,9 @@ void introduce(RunFolder& folder, const RunSettings& run, const TrainSetup& setu
   if (!setup.pretrained.empty()) {
     folder.say(fmt::format("weights    {}\n{}", run.pretrained, setup.pretrained));
   }
+  if (setup.data.teacher) {
+    folder.say(fmt::format("teacher    {}: {}", run.teacher, setup.data.teacher->architecture()));
+  }
   const Model& model = *setup.state.model;
   if (model.frozen() > 0) {
     folder.say(fmt::format("frozen     {} of {} stages; {} parameters are trained", model.frozen(),

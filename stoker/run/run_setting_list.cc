@@ -22,6 +22,7 @@ constexpr SettingRange kBatchSizes{1, 1 << 24};
 constexpr SettingRange kThreads{0, 4096};
 
 const std::array<std::string, 2> kReductions = {"mean", "sum"};
+const std::array<std::string, 2> kDistill = {"soft", "hard"};
 const std::array<std::string, 2> kOnError = {"stop", "skip"};
 const std::array<std::string, 2> kOnDivergence = {"continue", "stop"};
 
@@ -146,6 +147,25 @@ SettingText loss_text(RunSettings& run) {
           .type = text.type};
 }
 
+Settings teacher_settings(RunSettings& run) {
+  DistillOptions& distill = run.train.distill;
+  return {{.name = "teacher",
+           .help = "model file or run folder of the same classes and image size whose "
+                   "probabilities take part in the loss (distillation)",
+           .place = &run.teacher},
+          {.name = "distill",
+           .help = "with --teacher: compare with its probabilities (soft), or with its most "
+                   "probable class (hard)",
+           .place = enum_text(distill.kind, kDistill),
+           .choices = {kDistill.begin(), kDistill.end()}},
+          {.name = "distill-alpha",
+           .help = "with --teacher: weight of its part of the loss; 1 - N for the labels",
+           .place = &distill.alpha},
+          {.name = "distill-temperature",
+           .help = "with --distill soft: temperature of both softmaxes",
+           .place = &distill.temperature}};
+}
+
 Settings training_settings(RunSettings& run) {
   MixOptions& mix = run.train.mix;
   return {{.name = "seed", .help = "random seed", .place = &run.train.feed.seed},
@@ -172,6 +192,10 @@ Settings training_settings(RunSettings& run) {
           {.name = "model-ema-warmup",
            .help = "lower EMA decay in the first steps",
            .place = &run.average_options.warmup},
+          {.name = "swa-start",
+           .help = "average the weights after each epoch beyond the first N, equally; validate and "
+                   "save the average (0: off)",
+           .place = &run.average_options.equal_from},
           {.name = "patience",
            .help = "stop after N epochs without improvement (0: never)",
            .place = &run.train.patience},
@@ -191,7 +215,7 @@ Settings training_settings(RunSettings& run) {
            .choices = {"cached", "fresh"}},
           {.name = "loss",
            .help = "loss (auto: cross-entropy; multilabel: bce; regress: mse); classify also takes "
-                   "mse, multilabel focal and asymmetric, regress huber",
+                   "mse and bce, multilabel focal and asymmetric, regress huber",
            .place = loss_text(run),
            .choices = loss_choices()},
           {.name = "grad-reduction",
@@ -219,8 +243,10 @@ Settings optimiser_settings(RunSettings& run) {
       {.name = "momentum",
        .help = "momentum of sgd and momentum (0: none)",
        .place = &optimiser.momentum},
-      {.name = "beta1", .help = "beta1 of adam and adamw", .place = &optimiser.beta1},
-      {.name = "beta2", .help = "beta2 of adam and adamw", .place = &optimiser.beta2},
+      {.name = "beta1", .help = "beta1 of adam, adamw and lion", .place = &optimiser.beta1},
+      {.name = "beta2",
+       .help = "beta2 of adam, adamw and lion (not given: 0.999, for lion 0.99)",
+       .place = &optimiser.beta2},
       {.name = "opt-eps", .help = "epsilon of adam and adamw", .place = &optimiser.epsilon},
       {.name = "weight-decay",
        .help = "weight decay; biases and norms have none",
@@ -240,7 +266,7 @@ Settings schedule_settings(RunSettings& run) {
   ScheduleOptions& schedule = run.train.schedule;
   return {{.name = "lr",
            .help = "peak learning rate (auto: range test; not given: 0.1, for adam and adamw "
-                   "0.001, lower with --pretrained)",
+                   "0.001, for lion 0.0001, lower with --pretrained)",
            .place = auto_text(run.auto_lr, schedule.lr, {0, 1e6})},
           {.name = "sched",
            .help = fmt::format("{}", fmt::join(schedule_names(), ", ")),
@@ -440,6 +466,7 @@ Settings settings_of(RunSettings& run) {
   append_settings(all, "Data", data_settings(run));
   append_settings(all, "Network", model_settings(run));
   append_settings(all, "Training", training_settings(run));
+  append_settings(all, "Training", teacher_settings(run));
   append_settings(all, "Optimiser", optimiser_settings(run));
   append_settings(all, "Learning rate", schedule_settings(run));
   append_settings(all, "Machine", settings_of(run.compute));

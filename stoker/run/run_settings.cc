@@ -26,6 +26,20 @@ std::string yaml_of(const RunSettings& settings,
   }));
 }
 
+void check_average(const RunSettings& run) {
+  const std::uint32_t start = run.average_options.equal_from;
+  if (start == 0) return;
+  if (run.average) {
+    throw OptionError({.what = "there can be only one average of the weights",
+                       .expected = "`model_ema` or `swa_start`",
+                       .found = "both"});
+  }
+  if (start < run.train.feed.epochs) return;
+  throw OptionError({.what = "`swa_start` does not fit",
+                     .expected = fmt::format("an epoch below `epochs` {}", run.train.feed.epochs),
+                     .found = fmt::format("{}", start)});
+}
+
 }  // namespace
 
 std::size_t FrozenStages::count(std::size_t stages) const {
@@ -59,12 +73,19 @@ SettingText FrozenStages::text() {
 void RunSettings::resolve() {
   require_given(data, "data", fmt::format("a dataset, e.g. `data` {}", known_data_names().front()));
   validation.check();
+  check_average(*this);
+  if (teacher.empty() && train.distill != DistillOptions{}) {
+    throw OptionError({.what = "there is nothing to distill",
+                       .expected = "`teacher` with a model file or a run's folder",
+                       .found = "none"});
+  }
   train.cached_views = cached_features ? cached_views : 0;
   train.shared_statistics = ranks.sync_bn;
 }
 
 AverageOptions RunSettings::averaging() const {
-  return average ? average_options : AverageOptions{};
+  if (average) return {.decay = average_options.decay, .warmup = average_options.warmup};
+  return {.equal_from = average_options.equal_from};
 }
 
 std::string RunSettings::precision() const {

@@ -70,7 +70,8 @@ struct RunSettings {
   std::uint32_t image_size = 0;     ///< of training and validation; 0: as policies or data say
   std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
-  std::string head;  ///< of a network from a .pt2 file: its linear layer's name
+  std::string teacher;  ///< a model file or a run's folder; its probabilities take part in the loss
+  std::string head;     ///< of a network from a .pt2 file: its linear layer's name
   FrozenStages freeze;
   bool cached_features = false;     ///< with all stages frozen
   std::uint32_t cached_views = 10;  ///< of each image, for cached features
@@ -101,7 +102,7 @@ struct RunSettings {
 
   /// Checks what single settings cannot, and puts what follows from several into `train`.
   void resolve();
-  /// What to average; a decay of 0: nothing.
+  /// What to average, if anything.
   [[nodiscard]] AverageOptions averaging() const;
   /// "float32", "bfloat16" or "float16"
   [[nodiscard]] std::string precision() const;

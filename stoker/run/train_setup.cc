@@ -16,6 +16,7 @@
 #include "stoker/run/choose_precision.h"
 #include "stoker/run/choose_settings.h"
 #include "stoker/run/data_checks.h"
+#include "stoker/run/teacher_model.h"
 #include "stoker/run/weights_path.h"
 #include "stoker/train/batch_probe.h"
 #include "stoker/train/single_samples.h"
@@ -149,10 +150,12 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
   settings.resolve();
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
-  if (!settings.pretrained.empty()) settings.pretrained = weights_path(settings.pretrained);
+  for (std::string* weights : {&settings.pretrained, &settings.teacher}) {
+    if (!weights->empty()) *weights = weights_path(*weights);
+  }
   for (std::string* data :
        {&settings.data, &settings.validation.data, &settings.validation.test_data,
-        &settings.pretrained, &settings.model}) {
+        &settings.pretrained, &settings.teacher, &settings.model}) {
     if (fs::exists(*data)) *data = fs::absolute(*data).string();
   }
   TrainingParts parts = open_parts(settings);
@@ -176,6 +179,7 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
     choices.push_back(std::move(note));
   }
   model->compute_in(parse_precision(settings, model->device()));
+  if (!settings.teacher.empty()) data.teacher = load_teacher(settings, data, *model);
   settings.train.feed.workers = placement.threads.workers;
   settings.train.validation_batch_size = default_evaluation_batch(model->input().image);
   TrainSetup setup{.data = std::move(data),

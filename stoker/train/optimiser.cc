@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-const std::array<std::string, 4> kNames = {"sgd", "momentum", "adam", "adamw"};
+const std::array<std::string, 5> kNames = {"sgd", "momentum", "adam", "adamw", "lion"};
 
 void require(bool condition, const char* name, const char* expected, double found) {
   if (condition) return;
@@ -33,10 +33,26 @@ bool is_descent(OptimiserKind kind) {
   return kind == OptimiserKind::kSgd || kind == OptimiserKind::kMomentum;
 }
 
+bool has_second_moments(OptimiserKind kind) {
+  return kind == OptimiserKind::kAdam || kind == OptimiserKind::kAdamW;
+}
+
 // The fused kernels walk through memory side by side, so a gradient must lie as its parameter does.
 at::Tensor in_layout_of(const at::Tensor& parameter, const at::Tensor& gradient) {
   if (gradient.strides() == parameter.strides()) return gradient;
   return at::empty_like(parameter).copy_(gradient);
+}
+
+// Weights decay first, by the rate times `weight_decay`. Each then moves by the rate, against the
+// sign of a mean of momentum and gradient; LibTorch has no fused kernel of it.
+void step_lion(at::TensorList parameters, at::TensorList gradients, at::TensorList moments,
+               double rate, double weight_decay, const OptimiserOptions& options) {
+  if (weight_decay > 0) at::_foreach_mul_(parameters, 1 - rate * weight_decay);
+  const std::vector<at::Tensor> updates = at::_foreach_mul(moments, options.beta1);
+  at::_foreach_add_(updates, gradients, 1 - options.beta1);
+  at::_foreach_sign_(updates);
+  at::_foreach_add_(parameters, updates, -rate);
+  at::_foreach_lerp_(moments, gradients, 1 - options.beta2);
 }
 
 }  // namespace
@@ -78,7 +94,7 @@ void Optimiser::add(Group& group, const NamedTensor& parameter) const {
   group.parameters.push_back(parameter.tensor);
   const at::Tensor zeros = at::zeros_like(parameter.tensor).detach();
   if (uses_momentum()) group.first_moments.push_back(zeros);
-  if (is_descent(options_.kind)) return;
+  if (!has_second_moments(options_.kind)) return;
   group.second_moments.push_back(zeros.clone());
   group.steps.push_back(at::zeros({}, zeros.options()));
 }
@@ -96,7 +112,7 @@ void Optimiser::step_group(Group& group, double rate) const {
     parameters.push_back(group.parameters[i]);
     gradients.push_back(in_layout_of(group.parameters[i], gradient));
     if (uses_momentum()) first.push_back(group.first_moments[i]);
-    if (!is_descent(options_.kind)) {
+    if (has_second_moments(options_.kind)) {
       second.push_back(group.second_moments[i]);
       steps.push_back(group.steps[i].add_(1));
     }
@@ -119,6 +135,9 @@ void Optimiser::step_group(Group& group, double rate) const {
     case OptimiserKind::kAdamW:
       at::_fused_adamw_(parameters, gradients, first, second, {}, steps, rate, o.beta1, o.beta2,
                         group.weight_decay, o.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+      break;
+    case OptimiserKind::kLion:
+      step_lion(parameters, gradients, first, rate, group.weight_decay, o);
       break;
   }
 }

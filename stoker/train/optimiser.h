@@ -1,6 +1,6 @@
-// The optimisers: stochastic gradient descent with momentum, Adam, AdamW. The arithmetic is
-// LibTorch's fused kernels, one pass over memory each; what they remember is kept here as named
-// tensors, so that a checkpoint is a list of tensors.
+// The optimisers: stochastic gradient descent with momentum, Adam, AdamW, Lion (Chen et al., 2023).
+// The arithmetic is LibTorch's fused kernels, one pass over memory each, but for Lion. What they
+// remember is kept here as named tensors, so that a checkpoint is a list of tensors.
 #pragma once
 
 #include <string>

@@ -83,6 +83,52 @@ TEST(Optimiser, AdamWIsLibTorchs) {
                    torch::optim::AdamWOptions(0.05).weight_decay(0), 0.1, 5));
 }
 
+// By hand, rate 0.5, decay 0.2, β1 0.75, β2 0.5. First step: g = 1, w = 2 · 0.9 - 0.5 = 1.3 and
+// m = 0.5. Second: g = -1, c = 0.75 · 0.5 - 0.25 = 0.125, so w = 1.3 · 0.9 - 0.5 = 0.67 and
+// m = -0.25, although the gradient points the other way. Third: g = 0.75, c = 0, so w only decays.
+TEST(Optimiser, LionFollowsTheSignOfMomentumAndGradient) {
+  const NamedTensor w{"w", at::full({1, 1}, 2.0F)}, b{"b", at::full({1}, 2.0F)};
+  Optimiser optimiser(
+      {{"all", {w, b}}},
+      {.kind = OptimiserKind::kLion, .beta1 = 0.75, .beta2 = 0.5, .weight_decay = 0.2});
+  const double weights[] = {1.3, 0.67, 0.603}, biases[] = {1.5, 1, 1};
+  const double moments[] = {0.5, -0.25, 0.25}, slopes[] = {1, -1, 0.75};
+  for (int step = 0; step < 3; ++step) {
+    for (const NamedTensor& p : {w, b}) {
+      at::Tensor(p.tensor).mutable_grad() = at::full_like(p.tensor, slopes[step]);
+    }
+    optimiser.step(0.5);
+    EXPECT_NEAR(w.tensor.item<double>(), weights[step], 1e-6) << step;
+    EXPECT_NEAR(b.tensor.item<double>(), biases[step], 1e-6) << "biases do not decay";
+    EXPECT_EQ(optimiser.state()[0].tensor.item<double>(), moments[step]);
+  }
+}
+
+// timm 1.0.30: timm.optim.Lion, two groups with weight_decay 0.1 and 0, lr 0.05, betas (0.9, 0.99).
+TEST(Optimiser, LionIsTimms) {
+  const NamedTensor w{"w", at::tensor({0.5F, -0.25F, 1.0F, 2.0F}).view({2, 2})};
+  const NamedTensor b{"b", at::tensor({0.5F, -1.5F})};
+  Optimiser optimiser({{"all", {w, b}}},
+                      {.kind = OptimiserKind::kLion, .beta2 = 0.99, .weight_decay = 0.1});
+  for (int step = 0; step < 6; ++step) {
+    for (const NamedTensor& p : {w, b}) {
+      at::Tensor(p.tensor).mutable_grad() = (p.tensor * (0.3 + 2 * step)).sin() - 0.25 * step;
+    }
+    optimiser.step(0.05);
+  }
+  const auto expect = [](const at::Tensor& found, const std::vector<double>& expected) {
+    EXPECT_TRUE(at::allclose(found.flatten(), at::tensor(expected, at::kFloat), 1e-6, 1e-7))
+        << found;
+  };
+  expect(w.tensor, {0.388411343, 0.0536817685, 1.07110751, 2.04098749});
+  expect(b.tensor, {0.399999976, -1.20000029});
+  const std::vector<NamedTensor> state = optimiser.state();
+  ASSERT_EQ(state.size(), 2U);
+  EXPECT_EQ(state[0].name, "w.first_moment");
+  expect(state[0].tensor, {-0.00659270445, -0.0566870086, -0.0357553102, -0.03319709});
+  expect(state[1].tensor, {-0.00829856005, -0.0379119851});
+}
+
 TEST(Optimiser, AParameterWithoutAGradientStays) {
   const auto named = parameters();
   const at::Tensor before = named[0].tensor.clone();

@@ -16,9 +16,9 @@
 namespace stoker {
 
 /// Which optimiser.
-enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
+enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW, kLion };
 
-/// "sgd" (Nesterov's momentum, as timm has it), "momentum", "adam", "adamw".
+/// "sgd" (Nesterov's momentum, as timm has it), "momentum", "adam", "adamw", "lion".
 [[nodiscard]] std::span<const std::string> optimiser_names();
 /// Throws Error with all names.
 [[nodiscard]] OptimiserKind parse_optimiser_kind(std::string_view name);
@@ -26,17 +26,22 @@ enum class OptimiserKind { kSgd, kMomentum, kAdam, kAdamW };
 /// Of the optimiser.
 struct OptimiserOptions {
   OptimiserKind kind = OptimiserKind::kSgd;
-  double momentum = 0.9;  ///< of the first two; 0: plain gradient descent
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< of the last two
+  double momentum = 0.9;    ///< of the first two; 0: plain gradient descent
+  double beta1 = 0.9;       ///< of the last three
+  double beta2 = 0.999;     ///< of the last three; Lion's authors take 0.99
+  double epsilon = 1e-8;    ///< of adam and adamw
   double weight_decay = 0;  ///< not for biases and norms, the tensors of one dimension
   /// Each stage learns at this fraction of the rate of the one after it; the head at the full rate.
   double layer_decay = 1;
 };
 
-/// Of weights (train/weight_average.h).
+/// Of weights (train/weight_average.h): one of two averages.
 struct AverageOptions {
   double decay = 0;     ///< what stays of it in a step; 0: no average
   bool warmup = false;  ///< decay grows from 0.1, so that the first weights are soon forgotten
+  /// Weights at the end of this epoch, counted from 0, and of all later ones count the same
+  /// (stochastic weight averaging); 0: another average, or none.
+  std::uint32_t equal_from = 0;
 };
 
 /// What to do when the loss diverges (train/loss_watch.h).
@@ -55,6 +60,7 @@ struct TrainOptions {
   FeedOptions feed = {.epochs = 10, .framing = {.exact_decode = false}};
   ScheduleOptions schedule = {};
   LossKind loss = LossKind::kCrossEntropy;
+  DistillOptions distill = {};  ///< with TrainData::teacher
   GradReduction grad_reduction = GradReduction::kMean;
   double smoothing = 0;                    ///< of the labels
   MixOptions mix = {};                     ///< Mixup and CutMix

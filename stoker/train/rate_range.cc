@@ -96,15 +96,17 @@ RateRange try_rates(Model& model, const OptimiserOptions& optimiser_options, con
     const at::Tensor labels = task_of(*data.train) == Task::kRegress
                                   ? standardised(batch->labels, data.target_scale)
                                   : batch->labels;
-    const Model::Pass pass =
-        model.backward(batch->values, labels,
-                       {.kind = options.loss,
-                        .smoothing = options.smoothing,
-                        .weight = options.grad_reduction == GradReduction::kSum
-                                      ? static_cast<double>(batch->labels.size(0))
-                                      : 1.0,
-                        .sample_weights = batch->weights,
-                        .draw = DrawKey{.seed = options.feed.seed, .batch = batch->number}});
+    const Model::Pass pass = model.backward(
+        batch->values, labels,
+        {.kind = options.loss,
+         .smoothing = options.smoothing,
+         .weight = options.grad_reduction == GradReduction::kSum
+                       ? static_cast<double>(batch->labels.size(0))
+                       : 1.0,
+         .sample_weights = batch->weights,
+         .draw = DrawKey{.seed = options.feed.seed, .batch = batch->number},
+         .teacher_logits = data.teacher ? data.teacher->forward(batch->values) : at::Tensor(),
+         .distill = options.distill});
     const double loss = pass.loss.item<double>(), recent = mean.add(loss);
     if (!std::isfinite(loss) || recent > kRunAway * lowest) break;
     lowest = std::min(lowest, recent);

@@ -63,7 +63,8 @@ State::State(std::unique_ptr<Model> made, const OptimiserOptions& options,
     : model(std::move(made)),
       optimiser(model->trainable_stages(), options),
       loss_watch(model->input().classes) {
-  if (average_options.decay != 0) average.emplace(*model, average_options);
+  if (average_options.decay != 0 || average_options.equal_from > 0)
+    average.emplace(*model, average_options);
   clear_sums();
 }
 
@@ -106,6 +107,7 @@ std::string numbers_of(const State& state) {
        {{"best", text_of(state.plateau.best)},
         {"bad_epochs", state.plateau.bad_epochs},
         {"factor", text_of(state.plateau.factor)}}}};
+  if (!state.teacher.empty()) json["teacher"] = state.teacher;
   if (state.best) {
     // Checkpoints call every task's score so.
     json["best"] = {{"epoch", state.best->epoch}, {"top1", text_of(state.best->score)}};
@@ -136,6 +138,7 @@ void read_numbers(State& state, const std::string& numbers, const std::string& p
     state.plateau = {.best = number_of(plateau.at("best")),
                      .bad_epochs = plateau.at("bad_epochs"),
                      .factor = number_of(plateau.at("factor"))};
+    state.teacher = json.value("teacher", "");
     state.best.reset();
     if (json.contains("best")) {
       state.best = {.epoch = json["best"].at("epoch"), .score = number_of(json["best"].at("top1"))};

@@ -59,6 +59,7 @@ struct State {
   EpochSums sums;
   LossWatch loss_watch;
   std::uint64_t samples_digest = 0;  // of all steps so far (sample_digest.h)
+  std::string teacher = {};          // digest of the one that it learns from (teacher.h); or none
 
   // The steps of the epoch before the cursor are made, its validation is not: sums are cleared
   // after it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -18,6 +17,7 @@
 #include "stoker/train/mixing.h"
 #include "stoker/train/sample_digest.h"
 #include "stoker/train/single_samples.h"
+#include "stoker/train/teacher.h"
 #include "stoker/train/training_feed.h"
 
 namespace stoker {
@@ -91,6 +91,7 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       frozen_at_first_(state.model->frozen()),
       class_weights_(detail::class_weights(options, *state.model)) {
   check_loss(task_, options.loss);
+  join_teacher(state, data.teacher.get(), options, task_);
   // Ranks ask before they meet: the passes of this question would look like training to the sums.
   if (sync.group() == nullptr) refuse_single_samples(*state.model, data, options, /*ranks=*/1);
   if (options.cached_views == 0 || only_head_learns(*state.model)) return;
@@ -263,6 +264,8 @@ void Trainer::settle_step(const BatchGroup& group) {
   times_.step += lap();
   ++state_.step;
   state_.cursor = plan_.cursor_before(group.end);
+  const bool epoch_ended = state_.cursor.position == 0;
+  if (state_.average && epoch_ended) state_.average->end_epoch(state_.cursor.epoch - 1);
 }
 
 std::uint64_t Trainer::marks_of(const DeviceBatch& batch) const {
@@ -323,6 +326,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
                    .class_weights = class_weights_,
                    .sample_weights = batch.weights,
                    .draw = draw_key(batch.number),
+                   .distill = options_.distill,
                    .forward_done = {}};
   if (state_.model->precision() == Precision::kFloat16) loss.weight *= state_.loss_scale.scale;
   const Mix mix = options_.cached_views > 0 ? Mix{} : mix_of(batch);
@@ -353,6 +357,7 @@ Model::Pass Trainer::backward(const at::Tensor& values, const at::Tensor& labels
     times_.forward += lap();
     if (last_of_step) sync_.begin_gradients();
   };
+  if (data_.teacher && values.size(0) > 0) loss.teacher_logits = data_.teacher->forward(values);
   Model::Pass pass;
   sync_.pass([&] {
     pass = options_.cached_views > 0 ? model.backward_head(values, labels, loss)
@@ -402,65 +407,6 @@ StepReport Trainer::step_report(std::uint32_t epoch, const Clock& clock) const {
           .task = task_};
 }
 
-EvaluateOptions validation_options(const TrainData& data, const TrainOptions& options) {
-  return {.batch_size = options.validation_batch_size,
-          .workers = options.feed.workers,
-          .top_k = options.top_k,
-          .loss = options.loss,
-          .task = task_of(*data.validation),
-          .target_scale = data.target_scale,
-          .normalisation = data.normalisation,
-          .policy = data.validation_policy,
-          .isolate = options.feed.isolate,
-          .on_error = options.feed.on_error,
-          .max_errors = options.feed.max_errors};
-}
-
-MetricsResult Trainer::validate() {
-  const EvaluateOptions options = validation_options(data_, options_);
-  const Model& model = *state_.model;
-  validation_faults_.clear();
-  const auto tell = [this](const Predictions& predictions) {
-    validation_faults_.insert(validation_faults_.end(), predictions.skipped.begin(),
-                              predictions.skipped.end());
-    observer_.predicted(predictions);
-  };
-  if (!options_.cached_validation || !only_head_learns(model)) {
-    validation_features_.reset();
-    return evaluate(model, data_.validation, options, tell, sync_.group());
-  }
-  if (!validation_features_) {
-    feature_faults_.clear();
-    validation_features_ = compute_features(model, data_.validation, options.policy,
-                                            {.workers = options.workers,
-                                             .batch_size = options.batch_size,
-                                             .normalisation = options.normalisation,
-                                             .isolate = options.isolate,
-                                             .on_error = options.on_error,
-                                             .max_errors = options.max_errors},
-                                            0, {}, &feature_faults_);
-  }
-  return evaluate_features(model, *validation_features_, options, tell, feature_faults_);
-}
-
-void Trainer::validate_epoch(EpochReport& report) {
-  const auto start = SteadyClock::now();
-  try {
-    const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
-    report.validation = validate();
-  } catch (...) {
-    const std::exception_ptr reason = std::current_exception();
-    try {
-      observer_.validation_failed(state_);
-    } catch (const std::exception&) {
-      // What ended the validation is what the user must hear.
-    }
-    std::rethrow_exception(reason);
-  }
-  report.validation_faults = validation_faults_;
-  report.validation_seconds = seconds_since(start);
-}
-
 void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
   const auto samples = static_cast<double>(state_.sums.samples);
   EpochReport report{
@@ -489,7 +435,7 @@ void Trainer::finish_epoch(std::uint32_t epoch, const Clock& clock) {
   state_.plateau = schedule_.after_epoch(state_.plateau, report.validation.loss);
   state_.clear_sums();
   report.is_last = end().has_value();
-  const WeightAverage::InUse averaged(state_.average ? &*state_.average : nullptr);
+  const WeightAverage::InUse averaged(average_after(epoch));
   observer_.epoch_done(report);
 }
 

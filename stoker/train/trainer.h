@@ -36,6 +36,8 @@ struct TrainData {
   Policy validation_policy = {};  // of the others
   Normalisation normalisation = {};
   TargetScale target_scale = {};  // of a regression
+  // Sees what the network sees, as in use, and takes part in the loss (nn/loss.h). Null: none.
+  std::shared_ptr<const Model> teacher = {};
 };
 
 // How the trainer evaluates after each epoch; a test at the end of a run is made likewise.
@@ -102,6 +104,8 @@ class Trainer {
   // The validation's part of the report.
   void validate_epoch(EpochReport& report);
   [[nodiscard]] MetricsResult validate();
+  // Whose weights are validated and saved at the end of this epoch; null: the model's own.
+  [[nodiscard]] const WeightAverage* average_after(std::uint32_t epoch) const;
   [[nodiscard]] StepReport step_report(std::uint32_t epoch, const Clock& clock) const;
 
   State& state_;

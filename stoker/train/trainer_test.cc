@@ -67,7 +67,8 @@ TEST(Trainer, TheSeedChangesTheOrder) {
 
 // Stopped after every single step and begun again with a new trainer and feed.
 TEST(Trainer, StoppingAnywhereChangesNothing) {
-  for (const OptimiserKind kind : {OptimiserKind::kSgd, OptimiserKind::kAdamW}) {
+  for (const OptimiserKind kind :
+       {OptimiserKind::kSgd, OptimiserKind::kAdamW, OptimiserKind::kLion}) {
     TrainOptions options = test::small_options();
     options.grad_accum_steps = 2;
     options.schedule.sched = ScheduleKind::kCosine;
@@ -131,6 +132,21 @@ TEST(Trainer, SquaredErrorIsTrainedAndValidated) {
   EXPECT_LE(recorder.losses.back(), recorder.losses.front());
   EXPECT_GT(recorder.validation_losses.back(), 0.05);
   EXPECT_LT(recorder.validation_losses.back(), 0.5);
+}
+
+// With either output the network knows each class by itself; guessing costs log 2.
+TEST(Trainer, BinaryCrossEntropyIsTrainedAndValidated) {
+  for (const char* network : {"mlp:180,16,2:sigmoid:sigmoid", "cnn:4,8"}) {
+    TrainOptions options = test::small_options();
+    options.loss = LossKind::kBinaryCrossEntropy;
+    options.mix.cutmix_alpha = 1;
+    options.mix.probability = 0.5;
+    State state = test::new_state(network);
+    const Recorder recorder = run(state, options);
+    EXPECT_LT(recorder.losses.back(), recorder.losses.front()) << network;
+    EXPECT_LT(recorder.validation_losses.back(), std::log(2.0)) << network;
+    EXPECT_GT(recorder.validation_losses.back(), 0) << network;
+  }
 }
 
 // More batches than the data has: several passes an epoch, each with its own order and its own

@@ -67,10 +67,27 @@ TEST(WeightAverage, IsInUseForAScopeOnly) {
   EXPECT_TRUE(at::equal(weight, own));
 }
 
+TEST(WeightAverage, EqualMeansCountTheEndsOfEpochsFromOneOn) {
+  State state = test::new_state();
+  WeightAverage average(*state.model, {.equal_from = 2});
+  const at::NoGradGuard no_grad;
+  at::Tensor weight = first_weight(*state.model);
+  const at::Tensor before = weight.clone();
+  for (std::uint32_t epoch = 0; epoch < 5; ++epoch) {
+    weight.fill_(epoch == 1 ? 1000 : static_cast<double>(epoch));
+    average.update(epoch);  // steps do not count
+    average.end_epoch(epoch);
+    EXPECT_EQ(average.exists_after(epoch), epoch >= 2);
+    EXPECT_EQ(at::equal(average.tensors().front().tensor, before), epoch < 2);
+  }
+  EXPECT_TRUE(at::allclose(average.tensors().front().tensor, at::full_like(weight, 3.0)));
+}
+
 TEST(WeightAverage, DecaysThatMakeNoSenseAreErrors) {
   const State state = test::new_state();
   EXPECT_THROW(WeightAverage(*state.model, {.decay = 1}), Error);
   EXPECT_THROW(WeightAverage(*state.model, {.decay = -0.5}), Error);
+  EXPECT_THROW(WeightAverage(*state.model, {.decay = 0.5, .equal_from = 1}), Error);
 }
 
 }  // namespace

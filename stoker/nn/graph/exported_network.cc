@@ -306,7 +306,7 @@ at::Tensor ExportedNetwork::run(const at::Tensor& x, GraphReference from, std::s
 }
 
 at::Tensor ExportedNetwork::run_body(const at::Tensor& x, const StageContext& context) const {
-  const at::AutoGradMode grad(context.training);
+  const at::AutoGradMode grad(context.training && at::GradMode::is_enabled());
   return run(x, images_, 0, cut_, map_, context);
 }
 

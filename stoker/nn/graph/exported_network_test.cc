@@ -9,6 +9,7 @@
 
 #include "stoker/core/test_files.h"
 #include "stoker/io/test_exported_programs.h"
+#include "stoker/nn/layers/running_share.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/registry.h"
 
@@ -72,6 +73,39 @@ TEST(ExportedNetwork, APassOfTrainingFillsGradientsAndMovesStatistics) {
   const auto after = by_name(model->buffers());
   EXPECT_EQ(after.at("bn.num_batches_tracked").item<std::int64_t>(), 1);
   EXPECT_FALSE(at::equal(after.at("bn.running_mean"), before.at("bn.running_mean")));
+}
+
+TEST(ExportedNetwork, StatisticsCanMoveWithoutGradients) {
+  const at::Tensor x = images();
+  const auto trained = make(), noted = make();
+  static_cast<void>(trained->backward(x, labels(), {}));
+  noted->note_statistics(x, {});
+  const auto expected = by_name(trained->buffers()), found = by_name(noted->buffers());
+  for (const auto& [name, value] : expected) EXPECT_TRUE(at::equal(found.at(name), value)) << name;
+  for (const NamedTensor& named : noted->parameters()) {
+    EXPECT_FALSE(named.tensor.grad().defined()) << named.name;
+  }
+}
+
+TEST(ExportedNetwork, StatisticsCanBeMeansOverBatches) {
+  const std::vector<at::Tensor> batches = {images(), images(7), images(5)};
+  const auto model = make();
+  std::map<std::string, at::Tensor> sums;
+  for (const at::Tensor& batch : batches) {
+    const RunningShare only(1);
+    model->note_statistics(batch, {});
+    for (const auto& [name, value] : by_name(model->buffers())) {
+      sums[name] = sums.contains(name) ? sums[name] + value : value;
+    }
+  }
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const RunningShare share(1 / static_cast<double>(i + 1));
+    model->note_statistics(batches[i], {});
+  }
+  const auto found = by_name(model->buffers());
+  for (const char* name : {"bn.running_mean", "bn.running_var"}) {
+    EXPECT_TRUE(at::allclose(found.at(name), sums.at(name) / 3, 1e-5, 1e-7)) << name;
+  }
 }
 
 TEST(ExportedNetwork, FrozenStagesStayAsTheyAre) {

@@ -9,6 +9,7 @@
 #include "stoker/core/error.h"
 #include "stoker/nn/layers/keyed_dropout.h"
 #include "stoker/nn/layers/layers.h"
+#include "stoker/nn/layers/running_share.h"
 #include "stoker/nn/layers/shared_statistics.h"
 
 namespace stoker {
@@ -41,7 +42,8 @@ at::Tensor graph_batch_norm(const GraphCall& call, const GraphValues& values, bo
                    bias = tensor_or_none(argument("bias")),
                    mean = tensor_or_none(argument("running_mean")),
                    variance = tensor_or_none(argument("running_var"));
-  const double momentum = argument("momentum").toDouble(), epsilon = argument("eps").toDouble();
+  const double momentum = RunningShare::or_usual(argument("momentum").toDouble());
+  const double epsilon = argument("eps").toDouble();
   const bool trained = training && argument("training").toBool();
   if (trained && SharedStatistics::active()) {
     if (!weight.defined() || !bias.defined() || !mean.defined() || x.dim() != 4) {

@@ -9,6 +9,7 @@
 #include "stoker/core/error.h"
 #include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/layers/initial_weights.h"
+#include "stoker/nn/layers/running_share.h"
 #include "stoker/nn/layers/shared_statistics.h"
 
 namespace stoker {
@@ -80,12 +81,13 @@ void BatchNorm::count_batches() { batches = at::zeros({}, at::kLong); }
 at::Tensor BatchNorm::operator()(const at::Tensor& x, const StageContext& context) const {
   const bool training = context.training;
   if (training && batches.defined()) batches.add_(1);
+  const double share = RunningShare::or_usual(kRunningShare);
   if (training && SharedStatistics::active()) {
     return normalised_by_all_ranks(
-        x, {weight, bias, running_mean, running_variance, kRunningShare, kVarianceFloor});
+        x, {weight, bias, running_mean, running_variance, share, kVarianceFloor});
   }
   if (training) check_norm_batch(x);
-  return at::batch_norm(x, weight, bias, running_mean, running_variance, training, kRunningShare,
+  return at::batch_norm(x, weight, bias, running_mean, running_variance, training, share,
                         kVarianceFloor, /*cudnn_enabled=*/true);
 }
 

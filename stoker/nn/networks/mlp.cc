@@ -151,6 +151,13 @@ at::Tensor Mlp::activated(const at::Tensor& logits) const {
   return output_ == OutputActivation::kSigmoid ? logits.exp() : Model::activated(logits);
 }
 
+at::Tensor Mlp::class_scores(const at::Tensor& logits) const {
+  if (output_ == OutputActivation::kSoftmax) return logits;
+  // z of l = log σ(z) is l - log(1 - e^l). Where σ(z) is 1 in float32, z is not known any more.
+  constexpr double kLargest = 104;
+  return (logits - logits.expm1().neg().log()).clamp_max(kLargest);
+}
+
 at::Tensor Mlp::forward_head(const at::Tensor& features) const {
   return logits_of(at::addmm(layers_.biases.back(), features, layers_.weights.back()));
 }
@@ -194,12 +201,28 @@ Mlp::LossAndSlope Mlp::target_loss_of(const at::Tensor& z, const at::Tensor& tar
   return {.logits = z, .loss = loss.detach(), .slope = outputs.grad().mul_(options.weight)};
 }
 
+// The same where labels are classes.
+Mlp::LossAndSlope Mlp::class_loss_of(const at::Tensor& z, const at::Tensor& labels,
+                                     const LossOptions& options) const {
+  const at::AutoGradMode grad(true);
+  const at::Tensor scores = z.detach().requires_grad_(true);
+  const at::Tensor logits = logits_of(scores);
+  const at::Tensor loss = mean_class_loss(*this, {logits, scores}, labels, options);
+  loss.backward();
+  return {.logits = logits.detach(),
+          .loss = loss.detach(),
+          .slope = scores.grad().mul_(options.weight)};
+}
+
 // With a target t for each of n samples (onehot, smoothed, mixed, its columns times the classes'
 // weights), the cross entropy's slope by the logits is (softmax(logits) * sum(t) - t) / n.
 Mlp::LossAndSlope Mlp::loss_of(const at::Tensor& z, const at::Tensor& labels,
                                const LossOptions& options) const {
   if (labels.is_floating_point()) return target_loss_of(z, labels, options);
   check_loss(Task::kClassify, options.kind);
+  if (options.kind == LossKind::kBinaryCrossEntropy || options.teacher_logits.defined()) {
+    return class_loss_of(z, labels, options);
+  }
   const double samples = sample_count(labels), scale = options.weight / samples;
   const bool sigmoid_output = output_ == OutputActivation::kSigmoid;
   const at::Tensor logits = logits_of(z);

@@ -45,6 +45,7 @@ class Mlp final : public Model {
   // Any dimensions of a sample after the first are flattened.
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) const override;
   [[nodiscard]] at::Tensor activated(const at::Tensor& logits) const override;
+  [[nodiscard]] at::Tensor class_scores(const at::Tensor& logits) const override;
   Pass backward(const at::Tensor& x, const at::Tensor& labels, const LossOptions& options) override;
   [[nodiscard]] at::Tensor features(const at::Tensor& x) const override;
   [[nodiscard]] at::Tensor forward_head(const at::Tensor& features) const override;
@@ -72,6 +73,8 @@ class Mlp final : public Model {
                                      const LossOptions& options) const;
   [[nodiscard]] LossAndSlope target_loss_of(const at::Tensor& z, const at::Tensor& targets,
                                             const LossOptions& options) const;
+  [[nodiscard]] LossAndSlope class_loss_of(const at::Tensor& z, const at::Tensor& labels,
+                                           const LossOptions& options) const;
   [[nodiscard]] at::Tensor squared_error_slope_by_z(const at::Tensor& z, const at::Tensor& a,
                                                     const at::Tensor& labels,
                                                     const LossOptions& options) const;
