@@ -2,9 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "stoker/io/weights_file.h"
+
 namespace stoker {
+
+// Nothing where neither the metadata nor the names of the tensors tell.
+[[nodiscard]] std::optional<std::string> known_architecture(const WeightsFile& file);
 
 // As a model file of ours says it, or as the names of its tensors tell: torchvision's resnet18 to
 // resnet101 and mobilenet_v2. Throws Error where neither does.
