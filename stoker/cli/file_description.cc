@@ -1,6 +1,7 @@
 #include "stoker/cli/file_description.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/graph/graph_summary.h"
 #include "stoker/nn/networks/weights_architecture.h"
+#include "stoker/nn/timm/timm_folder.h"
 #include "stoker/run/json_text.h"
 
 namespace stoker {
@@ -36,6 +38,14 @@ struct ValueCounts {
   std::uint64_t parameters = 0, buffers = 0;
 };
 
+// The built-in network that the weights are of. A config.json says it for sure.
+std::optional<std::string> network_of(const WeightsFile& file,
+                                      const std::optional<TimmConfig>& config) {
+  if (!config) return known_architecture(file);
+  const TimmFamily* family = find_family_of_timm(config->architecture);
+  return family != nullptr ? std::optional(std::string(family->architecture)) : std::nullopt;
+}
+
 // Running statistics and counters have these names in PyTorch's networks and in ours.
 ValueCounts count_values(const WeightsFile& file) {
   ValueCounts counts;
@@ -49,14 +59,27 @@ ValueCounts count_values(const WeightsFile& file) {
   return counts;
 }
 
-void print_weights_json(const WeightsFile& file) {
+// What timm's config.json beside the weights says.
+Json config_json(const TimmConfig& config) {
+  return {{"architecture", config.architecture},
+          {"classes", config.classes},
+          {"image", config.image},
+          {"mean", config.mean},
+          {"std", config.deviation},
+          {"interpolation", config.interpolation},
+          {"crop_pct", config.crop},
+          {"crop_mode", config.crop_mode}};
+}
+
+void print_weights_json(const WeightsFile& file, const std::optional<TimmConfig>& config) {
   const ValueCounts counts = count_values(file);
-  const auto network = known_architecture(file);
+  const auto network = network_of(file, config);
   Json json = {{"format", file.format() == WeightsFormat::kTorch ? "pth" : "safetensors"},
                {"network", network ? Json(*network) : Json()},
                {"values", counts.parameters + counts.buffers},
                {"parameters", counts.parameters},
                {"metadata", file.metadata()}};
+  if (config) json["config"] = config_json(*config);
   json["tensors"] = Json::array();
   for (const TensorView& tensor : file.tensors()) {
     json["tensors"].push_back(
@@ -65,9 +88,20 @@ void print_weights_json(const WeightsFile& file) {
   fmt::print("{}\n", json_text(json));
 }
 
-void print_weights(const WeightsFile& file) {
+void print_config(const TimmConfig& config) {
+  print_line("timm's name", config.architecture);
+  print_line("classes", fmt::format("{}", config.classes));
+  print_line("image", sizes_text(config.image) + ": channels, height, width");
+  print_line("mean", sizes_text(config.mean));
+  print_line("standard deviation", sizes_text(config.deviation));
+  print_line("interpolation", plain_text(config.interpolation));
+  print_line("crop", fmt::format("{}, {}", config.crop, plain_text(config.crop_mode)));
+}
+
+void print_weights(const WeightsFile& file, const std::optional<TimmConfig>& config) {
+  if (config) print_config(*config);
   for (const auto& [key, value] : file.metadata()) print_line(key, plain_text(value));
-  if (const auto network = known_architecture(file)) print_line("network", plain_text(*network));
+  if (const auto network = network_of(file, config)) print_line("network", plain_text(*network));
   const ValueCounts counts = count_values(file);
   print_line("parameters", counts.buffers == 0 ? fmt::format("{}", counts.parameters)
                                                : fmt::format("{}, and {} running statistics",
@@ -226,7 +260,9 @@ void describe_file(const std::filesystem::path& path, bool as_json) {
     return;
   }
   const WeightsFile file(path);
-  as_json ? print_weights_json(file) : print_weights(file);
+  const auto beside = timm_config_of(path);
+  const auto config = beside ? std::optional(read_timm_config(*beside)) : std::nullopt;
+  as_json ? print_weights_json(file, config) : print_weights(file, config);
 }
 
 }  // namespace stoker

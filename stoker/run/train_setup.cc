@@ -16,6 +16,7 @@
 #include "stoker/run/choose_precision.h"
 #include "stoker/run/choose_settings.h"
 #include "stoker/run/data_checks.h"
+#include "stoker/run/find_weights.h"
 #include "stoker/run/weights_path.h"
 #include "stoker/train/batch_probe.h"
 #include "stoker/train/single_samples.h"
@@ -130,6 +131,19 @@ void refuse_tries_on_ranks(const RunSettings& settings, const Launch& launch) {
                .hint = "Let one process try first: its run's log names what it chose"});
 }
 
+// A path, or the file of published weights that a name means.
+std::string find_pretrained(const RunSettings& settings, const RunEvents& events) {
+  const auto published = find_published(
+      settings.pretrained,
+      {.folder = settings.weights_folder,
+       .download = settings.download_weights,
+       .retry = settings.shards.store.retry,
+       .progress = [&](const std::string& file, std::uint64_t done, std::uint64_t total) {
+         events.tell("downloading " + file, done, total);
+       }});
+  return published ? published->string() : weights_path(settings.pretrained).string();
+}
+
 void report_stalls(TrainOptions& options, const RunEvents& events) {
   if (!events.stalled) return;
   options.feed.stall_limit = std::chrono::seconds(30);
@@ -149,7 +163,7 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
   settings.resolve();
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
-  if (!settings.pretrained.empty()) settings.pretrained = weights_path(settings.pretrained);
+  if (!settings.pretrained.empty()) settings.pretrained = find_pretrained(settings, events);
   for (std::string* data :
        {&settings.data, &settings.validation.data, &settings.validation.test_data,
         &settings.pretrained, &settings.model}) {

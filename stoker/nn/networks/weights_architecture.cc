@@ -6,6 +6,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/nn/model_keys.h"
+#include "stoker/nn/timm/timm_folder.h"
 
 namespace stoker {
 namespace {
@@ -34,8 +35,8 @@ std::optional<std::string> known_architecture(const WeightsFile& file) {
 }
 
 std::string architecture_of_weights(const std::filesystem::path& path) {
-  const WeightsFile file(path);
-  if (auto known = known_architecture(file)) return *std::move(known);
+  if (const auto folder = timm_folder_of(path)) return std::string(folder->family->architecture);
+  if (auto known = known_architecture(WeightsFile(path))) return *std::move(known);
   throw Error({.what = "the weights do not tell which network they are of",
                .path = path.string(),
                .expected = "weights of resnet18, 34, 50 or 101 or of mobilenet_v2, or a model file "
