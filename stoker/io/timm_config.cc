@@ -118,9 +118,6 @@ void refuse_changes(const ConfigPart& config, const ConfigPart& pretrained) {
   std::int64_t offset = 0;
   pretrained.read("label_offset", offset, 0, kMostClasses);
   if (offset != 0) fail_config(config.file, "label_offset", "0", offset);
-  std::string pool = "avg";
-  config.read("global_pool", pool);
-  if (pool != "avg") fail_config(config.file, "global_pool", "avg", pool);
 }
 
 std::string label_text(const Json& label, const std::string& file) {
@@ -167,11 +164,19 @@ void read_image_facts(const ConfigPart& pretrained, TimmConfig& result) {
   pretrained.read_module("classifier", result.classifier);
 }
 
+Json parse_config(std::string_view text, const std::string& file) {
+  const detail::JsonLimits limits{.bytes = 64U << 20, .values = 1U << 22, .depth = 32};
+  return detail::parse_limited_json(text, "config.json", file, limits);
+}
+
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
 }  // namespace
 
 TimmConfig parse_timm_config(std::string_view text, const std::string& file) {
-  const detail::JsonLimits limits{.bytes = 64U << 20, .values = 1U << 22, .depth = 8};
-  const Json json = detail::parse_limited_json(text, "config.json", file, limits);
+  const Json json = parse_config(text, file);
   if (!json.is_object()) fail_config(file, "config.json", "an object", json);
   const ConfigPart config{json, file};
   // Early files have one object for both.
@@ -195,9 +200,13 @@ TimmConfig parse_timm_config(std::string_view text, const std::string& file) {
 
 TimmConfig read_timm_config(const std::filesystem::path& path) {
   const MappedFile file(path);
-  const auto bytes = file.bytes();
-  return parse_timm_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                           path.string());
+  return parse_timm_config(text_of(file), path.string());
+}
+
+bool is_timm_config(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const Json json = parse_config(text_of(file), path.string());
+  return json.is_object() && json.contains("architecture");
 }
 
 std::string timm_config_text(const TimmConfig& config) {

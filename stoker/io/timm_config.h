@@ -33,6 +33,9 @@ struct TimmConfig {
 
 // `file` is for messages. Throws Error.
 [[nodiscard]] TimmConfig parse_timm_config(std::string_view json, const std::string& file);
+// Whether it names a network as timm does; other libraries have files of this name too. Throws
+// Error where it is no JSON.
+[[nodiscard]] bool is_timm_config(const std::filesystem::path& path);
 [[nodiscard]] TimmConfig read_timm_config(const std::filesystem::path& path);
 
 // The same config always makes the same text.

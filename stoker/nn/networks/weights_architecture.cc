@@ -35,7 +35,9 @@ std::optional<std::string> known_architecture(const WeightsFile& file) {
 }
 
 std::string architecture_of_weights(const std::filesystem::path& path) {
-  if (const auto folder = timm_folder_of(path)) return std::string(folder->family->architecture);
+  if (const auto folder = timm_folder_of(path)) {
+    return std::string(built_in_family(*folder).architecture);
+  }
   if (auto known = known_architecture(WeightsFile(path))) return *std::move(known);
   throw Error({.what = "the weights do not tell which network they are of",
                .path = path.string(),

@@ -105,22 +105,25 @@ void set_framing(TimmConfig& config, const TimmSubject& subject) {
 std::optional<std::filesystem::path> timm_config_of(const std::filesystem::path& weights) {
   if (weights.filename() != "model.safetensors") return std::nullopt;
   std::filesystem::path config = weights.parent_path() / "config.json";
-  return std::filesystem::exists(config) ? std::optional(std::move(config)) : std::nullopt;
+  const bool is_timms = std::filesystem::exists(config) && is_timm_config(config);
+  return is_timms ? std::optional(std::move(config)) : std::nullopt;
 }
 
 TimmFolder read_timm_folder(const std::filesystem::path& config) {
   TimmFolder folder{.config = read_timm_config(config), .file = config.string()};
   folder.family = find_family_of_timm(folder.config.architecture);
-  if (folder.family == nullptr) {
-    std::vector<std::string_view> names;
-    for (const TimmFamily& family : timm_families()) names.push_back(family.timm);
-    throw Error({.what = "the folder's network is not built in",
-                 .path = folder.file,
-                 .expected = fmt::format("one of {}", fmt::join(names, ", ")),
-                 .found = folder.config.architecture,
-                 .hint = "Export it with scripts/export_network.py, and train the .pt2 file"});
-  }
   return folder;
+}
+
+const TimmFamily& built_in_family(const TimmFolder& folder) {
+  if (folder.family != nullptr) return *folder.family;
+  std::vector<std::string_view> names;
+  for (const TimmFamily& family : timm_families()) names.push_back(family.timm);
+  throw Error({.what = "the folder's network is not built in",
+               .path = folder.file,
+               .expected = fmt::format("one of {}", fmt::join(names, ", ")),
+               .found = folder.config.architecture,
+               .hint = "Export it with scripts/export_network.py, and train the .pt2 file"});
 }
 
 std::optional<TimmFolder> timm_folder_of(const std::filesystem::path& weights) {

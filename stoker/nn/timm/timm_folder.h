@@ -13,20 +13,24 @@
 
 namespace stoker {
 
-// The config.json that belongs to these weights: beside a file that is called model.safetensors.
+// The config.json of timm that belongs to these weights: beside a file that is called
+// model.safetensors.
 [[nodiscard]] std::optional<std::filesystem::path> timm_config_of(
     const std::filesystem::path& weights);
 
 struct TimmFolder {
   TimmConfig config;
-  const TimmFamily* family = nullptr;
-  std::string file;  // the config.json
+  const TimmFamily* family = nullptr;  // none: the network is not built in
+  std::string file;                    // the config.json
 };
-// Throws Error where the config cannot be read or its network is none of ours.
+// Throws Error where the config cannot be read.
 [[nodiscard]] TimmFolder read_timm_folder(const std::filesystem::path& config);
 
 // Nothing unless the weights lie in such a folder; a model file of ours says itself what it is.
 [[nodiscard]] std::optional<TimmFolder> timm_folder_of(const std::filesystem::path& weights);
+
+// Throws Error where the network is not built in.
+[[nodiscard]] const TimmFamily& built_in_family(const TimmFolder& folder);
 
 // How timm evaluates the network: the policy that gives images their size. Throws Error where none
 // of ours does the same.

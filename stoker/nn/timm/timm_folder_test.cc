@@ -73,9 +73,13 @@ TEST(TimmFolder, ConfigBelongsToAFileOfTheForm) {
   const auto config = timm_config_of(folder.path() / "model.safetensors");
   ASSERT_TRUE(config);
   EXPECT_FALSE(timm_config_of(folder.path() / "best.safetensors"));
-  EXPECT_THROW(static_cast<void>(read_timm_folder(*config)), Error) << "not built in";
+  EXPECT_THROW(static_cast<void>(built_in_family(read_timm_folder(*config))), Error);
   std::ofstream(folder.path() / "config.json") << R"({"architecture":"mobilenetv2_100"})";
-  EXPECT_EQ(read_timm_folder(*config).family->architecture, "mobilenet_v2");
+  EXPECT_EQ(built_in_family(read_timm_folder(*config)).architecture, "mobilenet_v2");
+  std::ofstream(folder.path() / "config.json") << R"({"architectures":["OfAnotherLibrary"]})";
+  EXPECT_FALSE(timm_config_of(folder.path() / "model.safetensors"));
+  std::ofstream(folder.path() / "config.json") << "{";
+  EXPECT_THROW(static_cast<void>(timm_config_of(folder.path() / "model.safetensors")), Error);
 }
 
 TEST(TimmFamilies, NamesGoThereAndBack) {

@@ -18,7 +18,7 @@ namespace {
 LoadedModel load_timm_model(const std::filesystem::path& weights, const TimmFolder& folder,
                             bool allow_nonfinite) {
   const TimmConfig& config = folder.config;
-  ModelCard card{.architecture = std::string(folder.family->architecture),
+  ModelCard card{.architecture = std::string(built_in_family(folder).architecture),
                  .input = {.image = {.height = static_cast<int>(config.image[1]),
                                      .width = static_cast<int>(config.image[2]),
                                      .channels = 3}},
