@@ -27,7 +27,7 @@ set(STOKER_FEED_HEADERS
 
 # What stoker/train.h, stoker/predict.h and stoker/network.h include besides. The last one includes LibTorch's headers;
 # programs that use it link Stoker::network.
-set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn distributed train report run run_trainer)
+set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn_plain nn distributed train report run run_trainer)
 set(STOKER_TRAIN_HEADERS ${STOKER_FEED_HEADERS}
   stoker/network.h stoker/predict.h stoker/train.h
   stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/core/task.h

@@ -8,7 +8,7 @@ namespace stoker {
 
 void apply_frame(const MutableImageView& out, const ImageView& in, const ResizeBox& box,
                  const Frame& frame, const FramingOptions& options, FramingScratch& scratch) {
-  const ResizeOptions resize_options{.antialias = options.antialias};
+  const ResizeOptions resize_options{.filter = frame.filter, .antialias = options.antialias};
   const bool whole = frame.cut.width == frame.width && frame.cut.height == frame.height;
   if (whole) {
     resize(out, in, box, resize_options, scratch.resize);

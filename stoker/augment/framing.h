@@ -16,6 +16,7 @@ struct Frame {
   Region region;              ///< of the image: what is needed of it
   int width = 0, height = 0;  ///< to which the region is resized
   Region cut;                 ///< of the resized image: the sample
+  ResizeFilter filter = ResizeFilter::kBilinear;
 };
 
 /// Chooses the part of an image that becomes the sample, and the size of the sample. Derive from it

@@ -31,6 +31,8 @@ struct ParameterSchema {
   double minimum, maximum;
   std::optional<double> default_value = {};  ///< none: must be given
   bool whole = false;                        ///< only whole numbers
+  /// A policy's text omits it where it has its default, as texts did before it was there.
+  bool omit_default = false;
 };
 
 /// Memory of one thread, kept from image to image.

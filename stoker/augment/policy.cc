@@ -137,6 +137,17 @@ void check_arguments(const OperationSchema& schema, const std::vector<double>& a
   }
 }
 
+std::string text_of(const OperationSchema& schema, std::span<const double> arguments) {
+  const auto is_omitted = [&](std::size_t i) {
+    const ParameterSchema& parameter = schema.parameters[i];
+    return parameter.omit_default && parameter.default_value == arguments[i];
+  };
+  while (!arguments.empty() && is_omitted(arguments.size() - 1)) {
+    arguments = arguments.first(arguments.size() - 1);
+  }
+  return fmt::format("{}({})", schema.name, fmt::join(arguments, ","));
+}
+
 const Preset* find_preset(std::string_view name) {
   for (const Preset& preset : builtin_presets()) {
     if (preset.name == name) return &preset;
@@ -192,8 +203,7 @@ Policy Policy::parse(std::string_view text) {
     const OperationSchema& schema = find_operation(call.name);
     const std::vector<double> arguments = complete(schema, call.arguments);
     check_arguments(schema, arguments);
-    policy.append(schema.make(arguments),
-                  fmt::format("{}({})", schema.name, fmt::join(arguments, ",")));
+    policy.append(schema.make(arguments), text_of(schema, arguments));
   }
   return policy;
 }

@@ -1,6 +1,7 @@
 #include "stoker/augment/resize_operations.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -75,27 +76,35 @@ class RandomResizedCrop final : public FramingOperation {
 
 class Resize final : public FramingOperation {
  public:
-  Resize(int height, int width) : height_(height), width_(width) {}
+  Resize(int height, int width, ResizeFilter filter)
+      : height_(height), width_(width), filter_(filter) {}
   [[nodiscard]] Frame draw(Rng&, int width, int height) const override {
     return {.region = {0, 0, width, height},
             .width = width_,
             .height = height_,
-            .cut = {0, 0, width_, height_}};
+            .cut = {0, 0, width_, height_},
+            .filter = filter_};
   }
   [[nodiscard]] int output_width() const override { return width_; }
   [[nodiscard]] int output_height() const override { return height_; }
 
  private:
   int height_, width_;
+  ResizeFilter filter_;
 };
 
 // The shorter side becomes `shorter`, the longer one int(shorter * longer / its old length); the
 // square of `size` begins at round((side - size) / 2), as CenterCrop has it.
 class ResizeCrop final : public FramingOperation {
  public:
-  ResizeCrop(int shorter, int size) : shorter_(shorter), size_(size) {}
+  ResizeCrop(int shorter, int size, ResizeFilter filter)
+      : shorter_(shorter), size_(size), filter_(filter) {}
   [[nodiscard]] Frame draw(Rng&, int width, int height) const override {
-    Frame frame{.region = {0, 0, width, height}, .width = shorter_, .height = shorter_, .cut = {}};
+    Frame frame{.region = {0, 0, width, height},
+                .width = shorter_,
+                .height = shorter_,
+                .cut = {},
+                .filter = filter_};
     const auto longer = [this](int side, int other) {
       return static_cast<int>(std::int64_t{shorter_} * side / other);
     };
@@ -111,7 +120,28 @@ class ResizeCrop final : public FramingOperation {
 
  private:
   int shorter_, size_;
+  ResizeFilter filter_;
 };
+
+// By Pillow's numbers.
+constexpr std::array<ResizeFilter, 5> kFilters = {ResizeFilter::kNearest, ResizeFilter::kLanczos,
+                                                  ResizeFilter::kBilinear, ResizeFilter::kBicubic,
+                                                  ResizeFilter::kBox};
+constexpr double kBilinearNumber = 2;
+
+ResizeFilter filter_of(double number) { return kFilters[static_cast<std::size_t>(number)]; }
+
+ParameterSchema filter_parameter() {
+  return {.name = "filter",
+          .meaning =
+              "how pixels are weighted, as Pillow numbers it: 0 nearest, 1 Lanczos, 2 "
+              "bilinear, 3 bicubic, 4 box",
+          .minimum = 0,
+          .maximum = kFilters.size() - 1,
+          .default_value = kBilinearNumber,
+          .whole = true,
+          .omit_default = true};
+}
 
 ParameterSchema size_parameter(const char* name, const char* meaning) {
   return {.name = name, .meaning = meaning, .minimum = 1, .maximum = kMaxSize, .whole = true};
@@ -138,10 +168,11 @@ OperationSchema resize_schema() {
   return {.name = "resize",
           .summary = "resizes all of the image, whatever its shape was; comes first",
           .parameters = {size_parameter("height", "rows of the result"),
-                         size_parameter("width", "columns of the result")},
+                         size_parameter("width", "columns of the result"), filter_parameter()},
           .example = "resize(224,224)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {
-            return std::make_unique<Resize>(static_cast<int>(a[0]), static_cast<int>(a[1]));
+            return std::make_unique<Resize>(static_cast<int>(a[0]), static_cast<int>(a[1]),
+                                            filter_of(a[2]));
           }};
 }
 
@@ -151,11 +182,12 @@ OperationSchema resize_crop_schema() {
           .parameters = {size_parameter("shorter",
                                         "what the shorter side becomes, in pixels; at "
                                         "least the size"),
-                         size_parameter("size", "side of the square")},
+                         size_parameter("size", "side of the square"), filter_parameter()},
           .example = "resize_crop(256,224)",
           .make = [](std::span<const double> a) -> std::unique_ptr<const Operation> {
             return std::make_unique<ResizeCrop>(
-                std::max(static_cast<int>(a[0]), static_cast<int>(a[1])), static_cast<int>(a[1]));
+                std::max(static_cast<int>(a[0]), static_cast<int>(a[1])), static_cast<int>(a[1]),
+                filter_of(a[2]));
           }};
 }
 

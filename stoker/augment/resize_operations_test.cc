@@ -39,6 +39,12 @@ TEST(RandomResizedCrop, TakesTheMiddleWhereNothingFits) {
 
 TEST(Resize, TakesAllOfTheImage) {
   const Frame frame = frame_of("resize(10,20)", 7, 9);
+  EXPECT_EQ(frame.filter, ResizeFilter::kBilinear);
+  EXPECT_EQ(frame_of("resize(10,20,3)", 7, 9).filter, ResizeFilter::kBicubic);
+  EXPECT_EQ(frame_of("resize_crop(20,10,1)", 7, 9).filter, ResizeFilter::kLanczos);
+  EXPECT_THROW(frame_of("resize(10,20,5)", 7, 9), Error);
+  EXPECT_EQ(Policy::parse("resize_crop(20,10,2)").text(), "resize_crop(20,10)");
+  EXPECT_EQ(Policy::parse("resize_crop(20,10,3)").text(), "resize_crop(20,10,3)");
   EXPECT_EQ(frame.region, (Region{0, 0, 7, 9}));
   EXPECT_EQ(frame.width, 20);
   EXPECT_EQ(frame.height, 10);

@@ -63,7 +63,8 @@ void ModelFlags::add_to(const Command& command) {
   command.add_option("data,--data", data, data_help()).required();
   command
       .add_option("--weights", weights,
-                  "a run's folder, a model file, or others' weights, with --model")
+                  "a run's folder, a folder with timm's config.json, a model file, or others' "
+                  "weights, with --model")
       .required();
   published.add_to(command);
   command

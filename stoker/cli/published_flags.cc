@@ -9,6 +9,8 @@
 #include "stoker/core/error.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/networks/pretrained.h"
+#include "stoker/nn/timm/timm_folder.h"
+#include "stoker/nn/timm/timm_model.h"
 #include "stoker/pipeline/normalise_settings.h"
 
 namespace stoker {
@@ -70,14 +72,15 @@ void PublishedFlags::add_to(const Command& command) {
 LoadedModel PublishedFlags::load(const std::string& weights) const {
   if (!model.empty()) return load_published(weights, published_card(*this), allow_nonfinite);
   const WeightsFile file(weights);
-  if (!file.metadata().contains(kArchitectureKey)) {
-    throw Error({.what = "the weights do not say which network they are of",
-                 .path = weights,
-                 .expected = "a model file of `stoker train`, or --model",
-                 .found = fmt::format("no {} in the metadata", kArchitectureKey),
-                 .hint = "For torchvision's file: --model mobilenet_v2, resnet18, …"});
+  if (!timm_config_of(weights) && !file.metadata().contains(kArchitectureKey)) {
+    throw Error(
+        {.what = "the weights do not say which network they are of",
+         .path = weights,
+         .expected = "a model file of `stoker train`, a folder with config.json, or --model",
+         .found = fmt::format("no {} in the metadata", kArchitectureKey),
+         .hint = "For torchvision's file: --model mobilenet_v2, resnet18, …"});
   }
-  return load_model(weights, allow_nonfinite);
+  return load_described_model(weights, allow_nonfinite);
 }
 
 }  // namespace stoker

@@ -16,8 +16,8 @@ struct PublishedFlags {
   bool allow_nonfinite = false;
 
   void add_to(const Command& command);
-  // A model file as it is; with --model, weights of any format that we read, normalised by
-  // ImageNet's means. Throws Error where neither fits.
+  // A model file, or one of a folder in Hugging Face's form, as it is; with --model, weights of any
+  // format that we read, normalised by ImageNet's means. Throws Error where neither fits.
   [[nodiscard]] LoadedModel load(const std::string& weights) const;
 };
 

@@ -9,6 +9,7 @@
 
 #include "stoker/io/detail/exported_arguments.h"
 #include "stoker/io/detail/exported_errors.h"
+#include "stoker/io/detail/exported_shapes.h"
 #include "stoker/io/detail/limited_json.h"
 #include "stoker/io/detail/safetensors_header.h"
 #include "stoker/io/detail/strided_rows.h"
@@ -317,6 +318,7 @@ ExportedGraph parse_exported_graph(std::string_view json, const std::string& fil
     result.nodes.push_back(read_node(node, names, file));
   }
   result.output = read_graph_output(signature, names, file);
+  detail::read_claimed_shapes(graph, result.values);
   remove_traces(model);
   result.text = model.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   return result;

@@ -64,9 +64,19 @@ struct GraphNode {
   std::string module = {};  // that calls it: "layer1.0.conv1"
 };
 
+// One size of a tensor, as a file claims it.
+struct ClaimedSize {
+  std::int64_t size = 0;  // for the batch that the network was exported with
+  bool is_fixed = true;   // else it follows the number of images
+  bool operator==(const ClaimedSize&) const = default;
+};
+
 struct GraphValueInfo {
   std::string name;
   bool is_tensor = true;  // else an integer
+  // To be shown, never to be trusted: what LibTorch computes decides. Nothing where the file does
+  // not tell.
+  std::optional<std::vector<ClaimedSize>> shape = {};
 };
 
 struct GraphInput {

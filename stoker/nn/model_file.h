@@ -12,13 +12,11 @@
 #include "stoker/core/task.h"
 #include "stoker/io/safetensors.h"
 #include "stoker/nn/model.h"
+#include "stoker/nn/model_keys.h"
 #include "stoker/nn/preprocessing.h"
 #include "stoker/nn/target_scale.h"
 
 namespace stoker {
-
-// By this a model file is known: its metadata has it.
-inline constexpr const char* kArchitectureKey = "stoker.architecture";
 
 // What a model file says besides the tensors.
 struct ModelCard {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
 #include "stoker/data/sources/common_shape.h"
@@ -11,6 +12,7 @@
 #include "stoker/nn/graph/exported_facts.h"
 #include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/networks/weights_architecture.h"
+#include "stoker/nn/timm/timm_folder.h"
 #include "stoker/run/recipes.h"
 
 namespace stoker {
@@ -47,6 +49,37 @@ double default_rate(const RunSettings& run) {
   if (run.optimiser.kind == OptimiserKind::kLion) return all_pretrained ? 0.00003 : 0.0001;
   if (is_adaptive) return all_pretrained ? 0.0003 : 0.001;
   return all_pretrained ? 0.01 : 0.1;
+}
+
+// What timm's config.json says of the pretrained weights, as if it had been given: a recipe does
+// not change it.
+void take_timm_settings(RunSettings& run, GivenSettings& given, const TimmFolder& timm,
+                        std::vector<std::string>& notes) {
+  const TimmConfig& config = timm.config;
+  if (!given.contains("mean") && !given.contains("std")) {
+    run.normalise.mean.assign(config.mean.begin(), config.mean.end());
+    run.normalise.deviation.assign(config.deviation.begin(), config.deviation.end());
+    given.insert({"mean", "std"});
+    notes.push_back(fmt::format("mean {} and std {}, those of the pretrained weights",
+                                fmt::join(config.mean, ","), fmt::join(config.deviation, ",")));
+  }
+  const Policy policy = Policy::parse(run.policy);
+  const FramingOperation* framing = policy.framing();
+  if (config.image[1] != config.image[2]) return;
+  if (run.image_size == 0 && framing == nullptr) {
+    run.image_size = static_cast<std::uint32_t>(config.image[1]);
+    notes.push_back(fmt::format("image size {}, that of the pretrained weights", run.image_size));
+  }
+  // Where training sees whole images, validation does too.
+  const bool crops = framing == nullptr || policy.text().starts_with("random_resized_crop");
+  if (run.validation_policy != "auto" || given.contains("val-aa") || !crops) return;
+  run.validation_policy = timm_framing(timm);
+  if (framing != nullptr) {
+    run.validation_policy = policy_of_size(run.validation_policy, framing->output_height(), true);
+  }
+  given.insert("val-aa");
+  notes.push_back(fmt::format("validation with {}, as the pretrained weights were evaluated",
+                              run.validation_policy));
 }
 
 void choose_size(RunSettings& run, const std::optional<ImageShape>& shape,
@@ -112,10 +145,12 @@ std::string policy_of_size(const std::string& policy, int size, bool differ) {
   const std::size_t open = text.find('('), close = text.find(')', open);
   const std::string name = text.substr(0, open), rest = text.substr(close);
   const std::string arguments = text.substr(open + 1, close - open - 1);
-  if (name == "resize") return fmt::format("resize({0},{0}{1}", size, rest);
+  const std::size_t second = arguments.find(','), third = arguments.find(',', second + 1);
+  const std::string filter = third == std::string::npos ? "" : arguments.substr(third);
+  if (name == "resize") return fmt::format("resize({0},{0}{1}{2}", size, filter, rest);
   if (name == "resize_crop") {
     const int whole = std::stoi(arguments), part = framing->output_height();
-    return fmt::format("resize_crop({},{}{}", size * whole / part, size, rest);
+    return fmt::format("resize_crop({},{}{}{}", size * whole / part, size, filter, rest);
   }
   if (name == "random_resized_crop") {
     const std::size_t comma = arguments.find(',');
@@ -134,6 +169,9 @@ std::vector<std::string> choose_settings(RunSettings& run, GivenSettings& given,
   std::vector<std::string> notes;
   choose_task(run, *parts.train, notes);
   const std::optional<ImageShape> shape = common_shape(*parts.train);
+  if (const auto timm = run.pretrained.empty() ? std::nullopt : timm_folder_of(run.pretrained)) {
+    take_timm_settings(run, given, *timm, notes);
+  }
   if (run.model.empty()) {
     const Choice choice = choose_network(run, shape);
     run.model = choice.model;

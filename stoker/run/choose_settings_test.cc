@@ -129,6 +129,9 @@ TEST(PolicyOfSize, ChangesOrAddsTheFirstOperation) {
     EXPECT_EQ(width(policy_of_size(policy, 96, false)), 96) << policy;
   }
   EXPECT_EQ(policy_of_size("imagenet-eval", 112, true), "resize_crop(128,112)");
+  EXPECT_EQ(policy_of_size("resize_crop(64,32,3),invert(1)", 16, true),
+            "resize_crop(32,16,3),invert(1)");
+  EXPECT_EQ(policy_of_size("resize(64,32,1)", 16, true), "resize(16,16,1)");
   EXPECT_EQ(policy_of_size("none", 32, false), "resize(32,32)");
   EXPECT_EQ(policy_of_size("random_resized_crop(32)", 32, true), "random_resized_crop(32)");
 }

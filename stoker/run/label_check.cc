@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stoker/data/catalog.h"
+#include "stoker/nn/timm/timm_model.h"
 #include "stoker/run/fold_folders.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
@@ -30,7 +31,7 @@ class LabelRanking {
   [[nodiscard]] ReadyModel load(const std::string& weights) const {
     ComputeSettings compute;
     compute.workers = request_.workers;
-    return make_ready(load_model(weights_path(weights)), compute);
+    return make_ready(load_described_model(weights_path(weights)), compute);
   }
 
   // `divided`: only the part of `split` that the model's run made of the training data.

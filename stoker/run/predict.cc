@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/nn/model_file.h"
+#include "stoker/nn/timm/timm_model.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
 #include "stoker/run/run_input.h"
@@ -44,7 +45,7 @@ Predictor::Predictor(const std::string& weights, const PredictOptions& options)
     : state_(std::make_unique<State>()) {
   state_->weights = weights_path(weights);
   state_->ready =
-      make_ready(load_model(state_->weights),
+      make_ready(load_described_model(state_->weights),
                  {.workers = options.workers, .threads = options.threads, .device = options.device},
                  {.batch_size = options.batch_size});
 }

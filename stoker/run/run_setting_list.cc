@@ -106,9 +106,18 @@ Settings model_settings(RunSettings& run) {
                "the last one",
        .place = &run.head},
       {.name = "pretrained",
-       .help = "weights to start from: .safetensors, .pth or a run folder; a head for other "
+       .help = "weights to start from: .safetensors, .pth, a run folder, one with timm's "
+               "config.json, or the name of published weights, e.g. resnet50; a head for other "
                "classes is replaced",
        .place = &run.pretrained},
+      {.name = "weights-dir",
+       .help = "folder of published weights (not given: $STOKER_WEIGHTS; then PyTorch's cache)",
+       .place = &run.weights_folder,
+       .scope = kRun},
+      {.name = "download",
+       .help = "download published weights that are not on this machine, and check their SHA-256",
+       .place = &run.download_weights,
+       .scope = kRun},
       {.name = "allow-nonfinite",
        .help = "accept --pretrained weights that contain NaN or infinity",
        .place = &run.allow_nonfinite,

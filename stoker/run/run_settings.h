@@ -70,6 +70,8 @@ struct RunSettings {
   std::uint32_t image_size = 0;     ///< of training and validation; 0: as policies or data say
   std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
+  std::string weights_folder;     ///< of published weights (run/find_weights.h)
+  bool download_weights = false;  ///< fetch published weights that are not there
   std::string teacher;  ///< a model file or a run's folder; its probabilities take part in the loss
   std::string head;     ///< of a network from a .pt2 file: its linear layer's name
   FrozenStages freeze;

@@ -16,6 +16,7 @@
 #include "stoker/run/choose_precision.h"
 #include "stoker/run/choose_settings.h"
 #include "stoker/run/data_checks.h"
+#include "stoker/run/find_weights.h"
 #include "stoker/run/teacher_model.h"
 #include "stoker/run/weights_path.h"
 #include "stoker/train/batch_probe.h"
@@ -131,6 +132,19 @@ void refuse_tries_on_ranks(const RunSettings& settings, const Launch& launch) {
                .hint = "Let one process try first: its run's log names what it chose"});
 }
 
+// A path, or the file of published weights that a name means.
+std::string find_pretrained(const RunSettings& settings, const RunEvents& events) {
+  const auto published = find_published(
+      settings.pretrained,
+      {.folder = settings.weights_folder,
+       .download = settings.download_weights,
+       .retry = settings.shards.store.retry,
+       .progress = [&](const std::string& file, std::uint64_t done, std::uint64_t total) {
+         events.tell("downloading " + file, done, total);
+       }});
+  return published ? published->string() : weights_path(settings.pretrained).string();
+}
+
 void report_stalls(TrainOptions& options, const RunEvents& events) {
   if (!events.stalled) return;
   options.feed.stall_limit = std::chrono::seconds(30);
@@ -150,9 +164,8 @@ TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& lau
   settings.resolve();
   report_stalls(settings.train, events);
   refuse_tries_on_ranks(settings, launch);
-  for (std::string* weights : {&settings.pretrained, &settings.teacher}) {
-    if (!weights->empty()) *weights = weights_path(*weights);
-  }
+  if (!settings.pretrained.empty()) settings.pretrained = find_pretrained(settings, events);
+  if (!settings.teacher.empty()) settings.teacher = weights_path(settings.teacher);
   for (std::string* data :
        {&settings.data, &settings.validation.data, &settings.validation.test_data,
         &settings.pretrained, &settings.teacher, &settings.model}) {

@@ -20,6 +20,13 @@ TEST(WeightsPath, ARunStandsForItsBestWeights) {
   EXPECT_EQ(weights_path(best.string()), best);
 }
 
+TEST(WeightsPath, AFolderOfHuggingFaceStandsForItsModel) {
+  const TempFolder folder;
+  folder.write("hub/model.safetensors", {});
+  EXPECT_EQ(weights_path((folder.path() / "hub").string()),
+            folder.path() / "hub" / "model.safetensors");
+}
+
 TEST(WeightsPath, AMissingFileIsLeftToItsReader) {
   EXPECT_EQ(weights_path("nowhere/best.safetensors"), "nowhere/best.safetensors");
 }

@@ -14,6 +14,7 @@
 #include <openssl/hmac.h>
 
 #include "stoker/core/error.h"
+#include "stoker/store/sha256.h"
 
 namespace stoker {
 namespace {
@@ -33,23 +34,6 @@ std::string hmac(std::string_view key, std::string_view text) {
          reinterpret_cast<const unsigned char*>(text.data()), text.size(), out.data(), &length);
   return {reinterpret_cast<const char*>(out.data()), length};
 }
-
-class Sha256 {
- public:
-  Sha256() : state_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    EVP_DigestInit_ex(state_.get(), EVP_sha256(), nullptr);
-  }
-  void add(const void* bytes, std::size_t size) { EVP_DigestUpdate(state_.get(), bytes, size); }
-  [[nodiscard]] std::string hex_digest() {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
-    unsigned length = 0;
-    EVP_DigestFinal_ex(state_.get(), out.data(), &length);
-    return hex({reinterpret_cast<const char*>(out.data()), length});
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> state_;
-};
 
 std::string trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
@@ -120,7 +104,7 @@ std::optional<AwsCredentials> find_credentials(const Lookup& lookup) {
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
   Sha256 sha;
-  sha.add(bytes.data(), bytes.size());
+  sha.add(bytes);
   return sha.hex_digest();
 }
 
@@ -129,7 +113,7 @@ std::string sha256_hex_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> piece(std::size_t{1} << 20);
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    sha.add(piece.data(), static_cast<std::size_t>(file.gcount()));
+    sha.add(std::as_bytes(std::span(piece)).first(static_cast<std::size_t>(file.gcount())));
   }
   return sha.hex_digest();
 }

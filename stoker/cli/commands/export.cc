@@ -14,6 +14,9 @@
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/graph/exported_file.h"
 #include "stoker/nn/onnx/onnx_export.h"
+#include "stoker/nn/tensor_views.h"
+#include "stoker/nn/timm/timm_folder.h"
+#include "stoker/nn/timm/timm_model.h"
 #include "stoker/run/weights_path.h"
 
 namespace stoker {
@@ -46,9 +49,21 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
     write(flags.out, *loaded.model, loaded.card);
     return;
   }
-  if (!flags.published.model.empty() && format == "safetensors") {
+  if (format == "timm") {
+    const LoadedModel loaded = flags.published.load(flags.weights);
+    write_timm_folder(flags.out, *loaded.model, loaded.card);
+    return;
+  }
+  const bool is_timm = timm_folder_of(flags.weights).has_value();
+  if ((!flags.published.model.empty() || is_timm) && format == "safetensors") {
     const LoadedModel loaded = flags.published.load(flags.weights);
     save_model(flags.out, loaded.card, all_tensors(*loaded.model));
+    return;
+  }
+  if (is_timm) {  // .pth by torchvision's names
+    const std::vector<NamedTensor> tensors =
+        all_tensors(*flags.published.load(flags.weights).model);
+    write_torch_file(flags.out, FileTensors(tensors).views());
     return;
   }
   const WeightsFile weights(flags.weights);
@@ -62,7 +77,11 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
 
 void run(ExportFlags flags) {
   const std::string format = format_of(flags);
-  flags.files.check({flags.out});
+  if (format == "timm") {
+    flags.files.check({flags.out + "/model.safetensors", flags.out + "/config.json"});
+  } else {
+    flags.files.check({flags.out});
+  }
   flags.weights = weights_path(flags.weights);
   write_weights(flags, format);
   std::error_code no_size;  // of a device
@@ -76,20 +95,21 @@ void run(ExportFlags flags) {
 
 void add_export_command(const Command& parent) {
   const Command command =
-      parent.add_command("export", "Export weights as ONNX, PyTorch or safetensors");
+      parent.add_command("export", "Export weights as ONNX, PyTorch, safetensors or for timm");
   auto flags = std::make_shared<ExportFlags>();
   command
       .add_option("weights,--weights", flags->weights,
-                  "a run's folder, a model file, or any state_dict (.safetensors, .pth, .pt)")
+                  "a run's folder, a folder with timm's config.json, a model file, or any "
+                  "state_dict (.safetensors, .pth, .pt)")
       .required();
-  command.add_option("-o,--out", flags->out, "file to write").required();
+  command.add_option("-o,--out", flags->out, "file to write; of timm a folder").required();
   command
       .add_option("--format", flags->format,
                   "onnx: the network with its weights; pt2: the same for torch.export.load; "
                   "pth: a state_dict for torch.load; "
-                  "safetensors: a model file where the network is known. Without it the ending of "
-                  "--out decides")
-      .one_of({"onnx", "pt2", "pth", "safetensors"});
+                  "safetensors: a model file where the network is known; timm: a folder for "
+                  "timm.create_model(\"local-dir:FOLDER\"). Without it the ending of --out decides")
+      .one_of({"onnx", "pt2", "pth", "safetensors", "timm"});
   flags->published.add_to(command);
   flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });

@@ -1,13 +1,13 @@
-// `stoker info`: what a file of weights or a checkpoint holds, or how far two of them are apart.
+// `stoker info`: what a file of weights, a checkpoint or a network holds, or how far two files of
+// weights are apart.
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/file_description.h"
 #include "stoker/core/error.h"
 #include "stoker/io/compare.h"
-#include "stoker/io/weights_file.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/weights_path.h"
 
@@ -19,37 +19,6 @@ struct InfoFlags {
   std::vector<std::string> compare;
   bool json = false;
 };
-
-std::uint64_t value_count(const WeightsFile& file) {
-  std::uint64_t count = 0;
-  for (const TensorView& tensor : file.tensors()) {
-    count += tensor.bytes.size() / dtype_bytes(tensor.dtype);
-  }
-  return count;
-}
-
-void describe_json(const WeightsFile& file) {
-  nlohmann::ordered_json json = {{"values", value_count(file)}, {"metadata", file.metadata()}};
-  json["tensors"] = nlohmann::ordered_json::array();
-  for (const TensorView& tensor : file.tensors()) {
-    json["tensors"].push_back(
-        {{"name", tensor.name}, {"dtype", dtype_name(tensor.dtype)}, {"shape", tensor.shape}});
-  }
-  fmt::print("{}\n", json_text(json));
-}
-
-void describe_text(const WeightsFile& file) {
-  constexpr std::size_t kLongest = 200;
-  for (const auto& [key, value] : file.metadata()) {
-    fmt::print("{:<22} {}{}\n", key, value.substr(0, kLongest),
-               value.size() > kLongest ? " …" : "");
-  }
-  fmt::print("{:<22} {} in {} tensors\n\n", "values", value_count(file), file.tensors().size());
-  for (const TensorView& tensor : file.tensors()) {
-    fmt::print("{:<5} {:<20} {}\n", dtype_name(tensor.dtype),
-               fmt::format("({})", fmt::join(tensor.shape, ", ")), tensor.name);
-  }
-}
 
 void print_comparison(const TensorComparison& result, bool as_json) {
   if (as_json) {
@@ -83,21 +52,18 @@ void run(const InfoFlags& flags) {
   if (flags.file.empty()) {
     throw OptionError({.what = "nothing to inspect", .expected = "a FILE, or --compare A B"});
   }
-  const WeightsFile file(weights_path(flags.file));
-  if (flags.json) {
-    describe_json(file);
-  } else {
-    describe_text(file);
-  }
+  describe_file(weights_path(flags.file), flags.json);
 }
 
 }  // namespace
 
 void add_info_command(const Command& parent) {
-  const Command command = parent.add_command("info", "Inspect or compare weights");
+  const Command command =
+      parent.add_command("info", "Inspect weights and networks, or compare weights");
   auto flags = std::make_shared<InfoFlags>();
   command.add_option("file", flags->file,
-                     "weights (safetensors or .pth), a checkpoint or a run's folder");
+                     "weights (safetensors or .pth), a checkpoint, a run's folder, or a network "
+                     "(.pt2, .onnx)");
   command
       .add_option("--compare", flags->compare,
                   "two files: the largest difference of a tensor's values, relative to its "

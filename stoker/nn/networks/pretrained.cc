@@ -13,24 +13,26 @@
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
+#include "stoker/nn/timm/timm_families.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::int64_t kMaxClassRows = 1 << 20;  // any real number of them
 
-struct Published {
-  const char* architecture;
-  const char* file;  // with the first digits of its SHA-256
-};
-constexpr std::array<Published, 5> kTorchvision = {{{"resnet18", "resnet18-f37072fd.pth"},
-                                                    {"resnet34", "resnet34-b627a593.pth"},
-                                                    {"resnet50", "resnet50-0676ba61.pth"},
-                                                    {"resnet101", "resnet101-63fe2227.pth"},
-                                                    {"mobilenet_v2", "mobilenet_v2-b0353104.pth"}}};
+// torchvision 0.29's IMAGENET1K_V1, and below them IMAGENET1K_V2.
+constexpr auto kTorchvision =
+    std::to_array<PublishedWeights>({{"resnet18", "resnet18-f37072fd.pth"},
+                                     {"resnet34", "resnet34-b627a593.pth"},
+                                     {"resnet50", "resnet50-0676ba61.pth"},
+                                     {"resnet101", "resnet101-63fe2227.pth"},
+                                     {"mobilenet_v2", "mobilenet_v2-b0353104.pth"},
+                                     {"resnet50", "resnet50-11ad3fa6.pth"},
+                                     {"resnet101", "resnet101-cd907fc2.pth"},
+                                     {"mobilenet_v2", "mobilenet_v2-7ebf99e0.pth"}});
 
 std::string where_to_get(const std::string& architecture) {
-  for (const Published& published : kTorchvision) {
+  for (const PublishedWeights& published : kTorchvision) {
     if (architecture != published.architecture) continue;
     return fmt::format(
         "Nothing is downloaded. torchvision publishes {}'s weights for ImageNet as {}; the digits "
@@ -67,24 +69,30 @@ void check_exists(const std::filesystem::path& path, const std::string& architec
                .found = std::move(found)});
 }
 
+// By our names, where the file has timm's.
+std::vector<TensorView> own_tensors(const WeightsFile& file, const std::string& architecture) {
+  const TimmFamily* family = find_timm_family(architecture);
+  return family != nullptr ? with_own_names(*family, file.tensors()) : file.tensors();
+}
+
 WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesystem::path& path,
                         bool allow_nonfinite) {
+  const std::vector<TensorView> given = own_tensors(file, model.architecture());
   const std::vector<NamedTensor> tensors = all_tensors(model);
   const FileTensors now(tensors);
-  WeightsFit fit =
-      fit_weights(wanted_by(tensors, now.views()), file.tensors(), model.stages().back().name);
+  WeightsFit fit = fit_weights(wanted_by(tensors, now.views()), given, model.stages().back().name);
   if (!fit.missing.empty() || !fit.different.empty()) fail_fit(model, path, fit.text());
   const at::NoGradGuard no_grad;
   if (!allow_nonfinite) {
     std::vector<NamedTensor> found;
     for (const WeightsFit::Pair& pair : fit.fitting) {
-      found.push_back({tensors[pair.wanted].name, tensor_of(file.tensors()[pair.found])});
+      found.push_back({tensors[pair.wanted].name, tensor_of(given[pair.found])});
     }
     require_finite(found, path.string());
   }
   for (const WeightsFit::Pair& pair : fit.fitting) {
     at::Tensor target = tensors[pair.wanted].tensor;
-    target.copy_(tensor_of(file.tensors()[pair.found]));
+    target.copy_(tensor_of(given[pair.found]));
   }
   return fit;
 }
@@ -106,6 +114,8 @@ std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path&
 }
 
 }  // namespace
+
+std::span<const PublishedWeights> published_weights() { return kTorchvision; }
 
 std::string load_pretrained(Model& model, const std::filesystem::path& path, bool allow_nonfinite) {
   check_exists(path, model.architecture());

@@ -2,12 +2,23 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "stoker/nn/model.h"
 #include "stoker/nn/model_file.h"
 
 namespace stoker {
+
+// A file that torchvision publishes; its name ends with the first digits of its SHA-256.
+struct PublishedWeights {
+  std::string_view architecture, file;
+};
+// Of several of a network, the one that is meant by the network's name comes first.
+[[nodiscard]] std::span<const PublishedWeights> published_weights();
+// Where they are, as torchvision's own table of weights (its WeightsEnum) has it.
+inline constexpr const char* kPublishedAddress = "https://download.pytorch.org/models";
 
 // Copies what the file has into the model. A head of another shape stays as the model has it; of
 // everything else nothing may be missing. Returns what was done, in a few lines. Throws Error where

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "stoker/core/error.h"
-#include "stoker/io/weights_file.h"
-#include "stoker/nn/model_file.h"
+#include "stoker/nn/model_keys.h"
+#include "stoker/nn/timm/timm_folder.h"
 
 namespace stoker {
 namespace {
@@ -22,8 +23,7 @@ constexpr std::array<Sign, 5> kSigns = {{{"layer3.22.conv3.weight", "resnet101"}
 
 }  // namespace
 
-std::string architecture_of_weights(const std::filesystem::path& path) {
-  const WeightsFile file(path);
+std::optional<std::string> known_architecture(const WeightsFile& file) {
   const auto own = file.metadata().find(kArchitectureKey);
   if (own != file.metadata().end()) return own->second;
   for (const Sign& sign : kSigns) {
@@ -31,6 +31,14 @@ std::string architecture_of_weights(const std::filesystem::path& path) {
       return sign.architecture;
     }
   }
+  return std::nullopt;
+}
+
+std::string architecture_of_weights(const std::filesystem::path& path) {
+  if (const auto folder = timm_folder_of(path)) {
+    return std::string(built_in_family(*folder).architecture);
+  }
+  if (auto known = known_architecture(WeightsFile(path))) return *std::move(known);
   throw Error({.what = "the weights do not tell which network they are of",
                .path = path.string(),
                .expected = "weights of resnet18, 34, 50 or 101 or of mobilenet_v2, or a model file "

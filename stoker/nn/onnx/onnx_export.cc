@@ -9,6 +9,7 @@
 #include "stoker/nn/graph/trace_values.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/onnx/onnx_emitter.h"
+#include "stoker/nn/timm/timm_folder.h"
 
 namespace stoker {
 namespace {
@@ -32,7 +33,8 @@ OnnxGraph graph_of(const Model& model, const ModelCard& card) {
   graph.metadata("stoker.pixels", colours + (image.depth == 8 ? ", (value / 255 - mean) / std"
                                                               : ", (value / 65535 - mean) / std"));
   if (!card.preprocessing.framing.empty()) {
-    graph.metadata("stoker.resize", "bilinear with antialiasing, as Pillow 13 does it");
+    graph.metadata("stoker.resize", framing_filter(card.preprocessing.framing) +
+                                        " with antialiasing, as Pillow 13 does it");
   }
   return graph;
 }
