@@ -70,7 +70,8 @@ struct RunSettings {
   std::uint32_t image_size = 0;     ///< of training and validation; 0: as policies or data say
   std::string train_samples = "0";  ///< data/sources/source_range.h
   std::string recipe, pretrained;
-  std::string head;  ///< of a network from a .pt2 file: its linear layer's name
+  std::string head;      ///< of a network from a .pt2 file: its linear layer's name
+  double drop_path = 0;  ///< probability that the last block is dropped (nn/networks/registry.h)
   FrozenStages freeze;
   bool cached_features = false;     ///< with all stages frozen
   std::uint32_t cached_views = 10;  ///< of each image, for cached features

@@ -5,6 +5,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/io/weights_file.h"
+#include "stoker/nn/families/published_tensors.h"
 #include "stoker/nn/model_file.h"
 
 namespace stoker {
@@ -31,10 +32,11 @@ std::string architecture_of_weights(const std::filesystem::path& path) {
       return sign.architecture;
     }
   }
+  if (const auto built = built_network_of(file.tensors())) return *built;
   throw Error({.what = "the weights do not tell which network they are of",
                .path = path.string(),
-               .expected = "weights of resnet18, 34, 50 or 101 or of mobilenet_v2, or a model file "
-                           "of `stoker train`",
+               .expected = "weights of a built-in network in torchvision's or timm's names, or a "
+                           "model file of `stoker train`",
                .found = "tensors with other names",
                .hint = "Name the network: `model`"});
 }

@@ -47,6 +47,7 @@ TEST(OnnxExport, NamesEveryTensorOfTheModelFile) {
 TEST(OnnxExport, WritesEveryFamily) {
   for (const ModelFamily& family : model_families()) {
     if (family.name == "mlp" || family.name == "cnn") continue;  // above, with their sizes
+    if (!family.members.empty()) continue;                       // graphs (nn/families)
     EXPECT_THAT(exported(family.name), HasSubstr("BatchNormalization")) << family.name;
   }
 }
