@@ -82,12 +82,10 @@ class Positions(Case):
 
     def test_another_grid(self):
         name = "vit_tiny_patch16_224"
-        for rows, columns in ((96, 48), (128, 128)):
-            with self.subTest(f"{rows}x{columns}"):
-                self.python("--resampled", self.folder, SIZE, rows, columns, name)
-                ours, pythons = self.compared(name, "timm")
-                for key in ("logits", "loss", "grad.pos_embed"):
-                    self.assertLessEqual(difference(ours[key], pythons[key]), TOLERANCE, key)
+        self.python("--resampled", self.folder, SIZE, 96, 48, name)  # more rows of patches, fewer columns
+        ours, pythons = self.compared(name, "timm")
+        for key in ("logits", "loss", "grad.pos_embed"):
+            self.assertLessEqual(difference(ours[key], pythons[key]), TOLERANCE, key)
 
 
 class Training(Case):

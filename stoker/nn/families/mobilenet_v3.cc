@@ -76,7 +76,8 @@ BuiltGraph build_mobilenet_v3(const std::string& member, const ModelInput& input
     const bool begins = i == 0 || block.outputs != inputs;
     if (begins) ++stage;
     in_stage = begins ? 0 : in_stage + 1;
-    const std::int64_t squeezed = round_channels(static_cast<double>(block.wide / 4));
+    const std::int64_t quarter = block.wide / 4;
+    const std::int64_t squeezed = round_channels(static_cast<double>(quarter));
     x = inverted_residual(b, x,
                           {.name = fmt::format("features.{}", i + 1),
                            .other = fmt::format("blocks.{}.{}", stage, in_stage),

@@ -149,7 +149,7 @@ PublishedTensors::PublishedTensors(std::span<const TensorView> found,
     if (without_ones(view.shape) == without_ones(shape)) {
       view.shape = shape;
     } else if (first.contains(view.name) && differ_in_channels(view.shape, shape)) {
-      replace(view, with_channels(tensor_of(view), shape[1]));
+      replace(view, with_channels(tensor_of(view).to(at::kFloat), shape[1]));
     } else if (view.name == kPositions && view.shape.size() == 3 && view.shape[0] == 1 &&
                view.shape[2] == shape[2]) {
       const std::int64_t rows = input.image.height / family->side_step,
