@@ -71,7 +71,7 @@ MISTAKES = [
     ("a flag of timm that is not needed", f"{TRAIN} --num-classes 10"),
     ("a flag of timm that is part of the augmentation", f"{TRAIN} --hflip 0.5"),
     ("a flag of timm for a tracker", f"{TRAIN} --log-wandb"),
-    ("a flag of timm that no network here has", f"{TRAIN} --drop-path 0.1"),
+    ("stochastic depth of a network that has none", f"{TRAIN} --drop-path 0.1"),
     ("a setting of Ultralytics with a wrong value", "stoker train data=fashion-mnist imgsz=big"),
     ("an unknown value for mixed precision", f"{TRAIN} --amp maybe"),
     ("mixed precision where the network has none", f"{TRAIN} --amp"),

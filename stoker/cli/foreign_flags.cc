@@ -69,9 +69,6 @@ constexpr std::array kAdvice = {
     Pair{"drop",
          "no network here takes a dropout rate; --mixup, --cutmix and --smoothing "
          "regularise"},
-    Pair{"drop-path",
-         "no network here has stochastic depth; --mixup, --cutmix and --smoothing "
-         "regularise"},
     Pair{"dropout",
          "no network here takes a dropout rate; --mixup, --cutmix and --smoothing "
          "regularise"},

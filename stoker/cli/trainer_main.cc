@@ -23,7 +23,8 @@ void add_trainer_commands(const stoker::Command& program) {
 stoker::OfferedValues offered_values() {
   stoker::OfferedValues values;
   for (const stoker::ModelFamily& family : stoker::model_families()) {
-    values["--model"].push_back(family.name);
+    if (family.members.empty()) values["--model"].push_back(family.name);
+    for (const std::string& member : family.members) values["--model"].push_back(member);
   }
   for (const stoker::Recipe& recipe : stoker::recipes()) values["--recipe"].push_back(recipe.name);
   return values;

@@ -35,8 +35,8 @@ std::string small_network() {
   const std::vector<float> weight(108, 0.5F), bias(4, 0.F);
   const auto first = graph.constant("conv.weight", weight, std::array<std::int64_t, 4>{4, 3, 3, 3});
   const auto second = graph.constant("conv.bias", bias, std::array<std::int64_t, 1>{4});
-  const auto conv = graph.node("Conv", {x, first, second},
-                               {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  const auto conv =
+      graph.node("Conv", {x, first, second}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
   const auto map = graph.node("Relu", {graph.node("Relu", {conv})});
   const auto flat = graph.node("Flatten", {graph.node("GlobalAveragePool", {map})});
   graph.output("logits", flat, std::array<std::int64_t, 1>{4});

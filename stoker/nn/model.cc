@@ -88,8 +88,4 @@ void check_same_device(const at::Device& model, const at::Device& batch) {
                .hint = "Move one of them explicitly"});
 }
 
-std::string shape_text(const ImageShape& shape) {
-  return fmt::format("{}x{}x{}", shape.height, shape.width, shape.channels);
-}
-
 }  // namespace stoker

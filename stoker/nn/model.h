@@ -16,18 +16,12 @@
 
 #include "stoker/image/image.h"
 #include "stoker/nn/loss_kind.h"
+#include "stoker/nn/model_input.h"
 
 namespace stoker {
 
 class GraphBuilder;
 struct GraphReference;
-
-// What a model is made for.
-struct ModelInput {
-  ImageShape image;
-  std::int64_t classes = 0;  // outputs of the head: those of a regression are its targets
-  bool operator==(const ModelInput&) const = default;
-};
 
 struct NamedTensor {
   std::string name;  // as in a file of weights
@@ -220,8 +214,5 @@ class Model {
 
 // Throws Error, naming both devices, where the batch does not lie where the model does.
 void check_same_device(const at::Device& model, const at::Device& batch);
-
-// "28x28x1"
-[[nodiscard]] std::string shape_text(const ImageShape& shape);
 
 }  // namespace stoker

@@ -18,6 +18,7 @@ using Settings = std::vector<Setting>;
 
 constexpr SettingRange kCount{1, 1 << 20};
 constexpr SettingRange kViews{1, 64};
+constexpr SettingRange kDropPath{0, 0.9};
 constexpr SettingRange kBatchSizes{1, 1 << 24};
 constexpr SettingRange kThreads{0, 4096};
 
@@ -105,6 +106,11 @@ Settings model_settings(RunSettings& run) {
        .help = "with --model FILE.pt2: the linear layer that gives the classes, where it is not "
                "the last one",
        .place = &run.head},
+      {.name = "drop-path",
+       .help = "stochastic depth: probability that a sample skips the last block in training; "
+               "less for blocks before it (convnext, vit, efficientnet, regnet_y)",
+       .place = &run.drop_path,
+       .range = kDropPath},
       {.name = "pretrained",
        .help = "weights to start from: .safetensors, .pth, a run folder, one with timm's "
                "config.json, or the name of published weights, e.g. resnet50; a head for other "

@@ -74,6 +74,7 @@ struct RunSettings {
   bool download_weights = false;  ///< fetch published weights that are not there
   std::string teacher;  ///< a model file or a run's folder; its probabilities take part in the loss
   std::string head;     ///< of a network from a .pt2 file: its linear layer's name
+  double drop_path = 0;  ///< probability that the last block is dropped (nn/networks/registry.h)
   FrozenStages freeze;
   bool cached_features = false;     ///< with all stages frozen
   std::uint32_t cached_views = 10;  ///< of each image, for cached features

@@ -87,7 +87,8 @@ std::unique_ptr<Model> new_model(const RunSettings& settings, const TrainData& d
                                  std::string& pretrained) {
   const ModelInput input{.image = sample_shape(*data.train, data.policy),
                          .classes = static_cast<std::int64_t>(output_names(*data.train).size())};
-  auto model = make_model(settings.model, input, settings.train.feed.seed, settings.head);
+  auto model = make_model(settings.model, input, settings.train.feed.seed,
+                          {.head = settings.head, .drop_path = settings.drop_path});
   if (!settings.pretrained.empty()) {
     pretrained = load_pretrained(*model, settings.pretrained, settings.allow_nonfinite);
   }

@@ -13,6 +13,7 @@
 #include "stoker/core/error.h"
 #include "stoker/nn/graph/bounded_memory.h"
 #include "stoker/nn/graph/exported_facts.h"
+#include "stoker/nn/graph/first_convolution.h"
 #include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/graph/graph_nodes.h"
 #include "stoker/nn/layers/initial_weights.h"
@@ -43,15 +44,6 @@ GraphReference images_of(const ExportedGraph& graph) {
 at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
   const bool learns = kind == Kind::kParameter && tensor.is_floating_point();
   return learns ? tensor.detach().requires_grad_(true) : tensor;
-}
-
-// Where among the inputs a node has its weights; nullopt where they are computed.
-std::optional<std::size_t> weight_place(const GraphNode& node, const ExportedGraph& graph) {
-  const auto weight = reference_argument(node.arguments, "weight");
-  if (!weight) return std::nullopt;
-  const auto found = std::ranges::find(graph.inputs, *weight, &GraphInput::value);
-  if (found == graph.inputs.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - graph.inputs.begin());
 }
 
 at::Tensor weight_of(const GraphNode& node, const ExportedGraph& graph,
@@ -106,41 +98,30 @@ std::optional<Linear> head_of(const GraphLayout& layout, const std::vector<at::T
   return checked_head(tensors[layout.head->weight], tensors[layout.head->bias], file);
 }
 
-// The first convolution of images, whose weights follow the number of channels: for one channel
-// the sum of all, since grey is the same in each (timm's in_chans=1); for more, repeated and scaled
-// so that what they add up to stays.
+// The first convolution of images, whose weights follow the number of channels.
 void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
                   std::int64_t channels) {
-  const GraphReference images = images_of(graph);
-  for (const GraphNode& node : graph.nodes) {
-    if (node.target != "aten::conv2d") continue;
-    if (reference_argument(node.arguments, "input") != images) continue;
-    const auto place = weight_place(node, graph);
-    if (!place) continue;
-    at::Tensor& weight = tensors[*place];
-    const std::int64_t had = weight.dim() == 4 ? weight.size(1) : channels;
-    if (had == channels) continue;
-    const at::NoGradGuard no_grad;
-    if (channels == 1) {
-      weight = weight.sum(1, /*keepdim=*/true);
-    } else {
-      const std::int64_t times = (channels + had - 1) / had;
-      weight = weight.repeat({1, times, 1, 1}).narrow(1, 0, channels).contiguous() *
-               (static_cast<double>(had) / static_cast<double>(channels));
-    }
-    weight = as_input(weight, Kind::kParameter);
+  for (const std::size_t place : first_convolutions(graph)) {
+    if (tensors[place].dim() != 4 || tensors[place].size(1) == channels) continue;
+    tensors[place] = as_input(with_channels(tensors[place], channels), Kind::kParameter);
   }
 }
 
-// The side of a square of tokens, of which a few may stand for no place of the image.
+// Tokens that are places of an image, in rows as it is wide and high; a few may stand for no place.
 struct TokenGrid {
-  std::int64_t side = 0, prefix = 0;
+  std::int64_t rows = 0, columns = 0, prefix = 0;
 };
-TokenGrid grid_of(std::int64_t tokens) {
+TokenGrid grid_of(std::int64_t tokens, const ImageShape& image) {
   constexpr std::int64_t kMostOthers = 8;  // class token, distillation, registers
-  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(tokens)));
-  const std::int64_t prefix = tokens - side * side;
-  return prefix <= kMostOthers && side > 1 ? TokenGrid{side, prefix} : TokenGrid{};
+  for (std::int64_t prefix = 0; prefix <= std::min(kMostOthers, tokens - 1); ++prefix) {
+    const std::int64_t places = tokens - prefix;
+    const auto rows = static_cast<std::int64_t>(std::llround(
+        std::sqrt(static_cast<double>(places) * image.height / static_cast<double>(image.width))));
+    if (rows <= 1 || places % rows != 0) continue;
+    const std::int64_t columns = places / rows;
+    if (columns > 1 && rows * image.width == columns * image.height) return {rows, columns, prefix};
+  }
+  return {};
 }
 
 at::Tensor drawn_tensor(const GraphTensor& tensor, std::uint64_t seed, std::uint64_t number) {
@@ -274,11 +255,12 @@ void ExportedNetwork::choose_cut(const Shapes& shapes) {
     MapLayout layout;
     if (shape.size() == 4 && shape[2] > 1 && shape[3] == width && shape[1] != width) {
       layout.channels = 3;
-    } else if (shape.size() == 3 && grid_of(shape[1]).side > 0) {
-      const TokenGrid grid = grid_of(shape[1]);
+    } else if (shape.size() == 3 && grid_of(shape[1], input().image).rows > 0) {
+      const TokenGrid grid = grid_of(shape[1], input().image);
       // Where a class token alone is read, the last block's places have no slope: one block before.
       if (grid.prefix > 0 && parts_.layout.node_stages[i] + 1 >= last_stage) continue;
-      layout = {.channels = 2, .rows = grid.side, .columns = grid.side, .first_token = grid.prefix};
+      layout = {
+          .channels = 2, .rows = grid.rows, .columns = grid.columns, .first_token = grid.prefix};
     } else if (shape.size() != 4 || shape[2] * shape[3] <= 1) {
       continue;
     }

@@ -292,10 +292,11 @@ TEST(ExportedNetwork, WeightsCannotBeWrittenByTheGraph) {
 TEST(ExportedNetwork, AHeadThatIsNotThereIsNamed) {
   const TempFolder folder;
   const auto path = folder.write("tiny.pt2", exported::good_file());
-  EXPECT_THAT(
-      message_of([&] { static_cast<void>(make_model(path.string(), kInput, 1, "classifier")); }),
-      HasSubstr("fc"));
-  EXPECT_EQ(make_model(path.string(), kInput, 1, "fc")->stages().back().name, "fc");
+  EXPECT_THAT(message_of([&] {
+                static_cast<void>(make_model(path.string(), kInput, 1, {.head = "classifier"}));
+              }),
+              HasSubstr("fc"));
+  EXPECT_EQ(make_model(path.string(), kInput, 1, {.head = "fc"})->stages().back().name, "fc");
 }
 
 }  // namespace

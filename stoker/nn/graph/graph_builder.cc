@@ -60,6 +60,11 @@ std::vector<GraphReference> GraphBuilder::call_list(const std::string& target, A
   return list.values;
 }
 
+std::string GraphBuilder::named(std::string ours, std::string theirs) {
+  built_.other_names.push_back({ours, std::move(theirs)});
+  return ours;
+}
+
 GraphReference GraphBuilder::convolution(const std::string& name, GraphReference x,
                                          const ConvolutionShape& shape) {
   module_ = name;
@@ -68,7 +73,9 @@ GraphReference GraphBuilder::convolution(const std::string& name, GraphReference
                 {.shape = {shape.outputs, shape.inputs / shape.groups, shape.side, shape.side},
                  .initial = shape.initial});
   GraphArgument bias = GraphNone{};
-  if (shape.bias) bias = parameter(name + ".bias", {.shape = {shape.outputs}});
+  if (shape.bias) {
+    bias = parameter(name + ".bias", {.shape = {shape.outputs}, .initial = shape.bias_initial});
+  }
   const std::int64_t padding = shape.padding.value_or(shape.side / 2);
   return call("aten::conv2d", {{"input", x},
                                {"weight", weight},
@@ -170,7 +177,8 @@ GraphReference GraphBuilder::average_pool(GraphReference x, std::int64_t height,
 GraphReference GraphBuilder::drop_path(GraphReference x, double rate, std::size_t dimensions) {
   if (rate <= 0) return x;
   std::vector<GraphSize> sizes(dimensions, std::int64_t{1});
-  sizes[0] = batch_size();
+  // Of x itself: a value that lives from the images on would be one more where maps are read.
+  sizes[0] = call("aten::sym_size.int", {{"self", x}, {"dim", std::int64_t{0}}});
   const double kept = 1 - rate;
   const GraphReference empty = call("aten::new_empty", {{"self", x}, {"size", sizes}});
   const GraphReference drawn = call("aten::bernoulli_.float", {{"self", empty}, {"p", kept}});

@@ -28,9 +28,15 @@ struct GraphTensor {
   DType dtype = DType::kF32;
 };
 
+// What another library calls a layer or a tensor of ours.
+struct OtherName {
+  std::string ours, theirs;  // "stem.0", "features.0.0"
+};
+
 struct BuiltGraph {
   ExportedGraph graph;               // its text is empty
   std::vector<GraphTensor> tensors;  // of the graph's inputs, in their order; empty for the images
+  std::vector<OtherName> other_names = {};
 };
 
 struct ConvolutionShape {
@@ -38,7 +44,8 @@ struct ConvolutionShape {
   std::int64_t side = 1, stride = 1, groups = 1;
   std::optional<std::int64_t> padding = {};  // half of the side, unless given
   bool bias = false;
-  InitialValues initial = {};  // of the weights; a bias starts at 0
+  InitialValues initial = {};       // of the weights
+  InitialValues bias_initial = {};  // 0 unless given
 };
 
 struct BatchNormShape {
@@ -62,6 +69,9 @@ class GraphBuilder {
   // Of an operator whose result is a list of this many tensors.
   std::vector<GraphReference> call_list(const std::string& target, Arguments arguments,
                                         std::size_t count);
+
+  // Notes that another library has `theirs` for our `ours`, and returns ours: a layer's name.
+  std::string named(std::string ours, std::string theirs);
 
   // Layers: their tensors are called NAME.weight, NAME.bias and so on.
   GraphReference convolution(const std::string& name, GraphReference x,

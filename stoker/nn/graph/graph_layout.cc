@@ -18,8 +18,8 @@ namespace stoker {
 namespace {
 
 // Modules that hold a network's blocks one after the other; each of those is a stage.
-constexpr std::array<std::string_view, 7> kTrunks = {"blocks", "stages",  "layers", "features",
-                                                     "levels", "encoder", "network"};
+constexpr std::array<std::string_view, 8> kTrunks = {
+    "blocks", "stages", "layers", "features", "levels", "encoder", "network", "trunk_output"};
 
 bool makes(const GraphNode& node, GraphReference value) {
   return node.outputs.size() == 1 && !node.outputs[0].is_list &&

@@ -38,4 +38,23 @@ std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end) 
   return last;
 }
 
+std::optional<std::size_t> weight_place(const GraphNode& node, const ExportedGraph& graph) {
+  const auto weight = reference_argument(node.arguments, "weight");
+  if (!weight) return std::nullopt;
+  const auto found = std::ranges::find(graph.inputs, *weight, &GraphInput::value);
+  if (found == graph.inputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - graph.inputs.begin());
+}
+
+std::vector<std::size_t> first_convolutions(const ExportedGraph& graph) {
+  const auto images = std::ranges::find(graph.inputs, GraphInput::Kind::kImages, &GraphInput::kind);
+  std::vector<std::size_t> places;
+  for (const GraphNode& node : graph.nodes) {
+    if (node.target != "aten::conv2d") continue;
+    if (reference_argument(node.arguments, "input") != images->value) continue;
+    if (const auto place = weight_place(node, graph)) places.push_back(*place);
+  }
+  return places;
+}
+
 }  // namespace stoker

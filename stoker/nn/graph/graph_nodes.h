@@ -45,4 +45,11 @@ void visit_references(Node& node, const Visit& visit) {
 // For each value the last of the first `end` nodes that makes or uses it; `end` where none does.
 [[nodiscard]] std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end);
 
+// Where among the inputs a node has its weights; nullopt where they are computed.
+[[nodiscard]] std::optional<std::size_t> weight_place(const GraphNode& node,
+                                                      const ExportedGraph& graph);
+
+// Places of the weights of all convolutions of images, among the graph's inputs.
+[[nodiscard]] std::vector<std::size_t> first_convolutions(const ExportedGraph& graph);
+
 }  // namespace stoker

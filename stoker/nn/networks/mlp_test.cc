@@ -8,20 +8,20 @@
 namespace stoker {
 namespace {
 
-struct Problem {
+struct MlpProblem {
   torch::Tensor x, labels;
 };
 
-Problem random_problem(std::int64_t samples, std::int64_t inputs, std::int64_t classes) {
+MlpProblem random_mlp_problem(std::int64_t samples, std::int64_t inputs, std::int64_t classes) {
   torch::manual_seed(1);
   return {torch::rand({samples, inputs}), torch::randint(classes, {samples}, torch::kLong)};
 }
 
-double relative_difference(const torch::Tensor& a, const torch::Tensor& b) {
+double gradient_difference(const torch::Tensor& a, const torch::Tensor& b) {
   return (a - b).norm().item<double>() / b.norm().item<double>();
 }
 
-void expect_autograds_gradients(Mlp& mlp, const Problem& problem, double smoothing) {
+void expect_autograds_gradients(Mlp& mlp, const MlpProblem& problem, double smoothing) {
   const double ours =
       mlp.backward(problem.x, problem.labels, {.smoothing = smoothing}).loss.item<double>();
   std::vector<torch::Tensor> gradients;
@@ -38,7 +38,7 @@ void expect_autograds_gradients(Mlp& mlp, const Problem& problem, double smoothi
   EXPECT_NEAR(ours, loss.item<double>(), 1e-5);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     torch::Tensor parameter = mlp.parameters()[i].tensor;
-    EXPECT_LE(relative_difference(gradients[i], parameter.grad()), 1e-5);
+    EXPECT_LE(gradient_difference(gradients[i], parameter.grad()), 1e-5);
     parameter.mutable_grad().reset();
     parameter.requires_grad_(false);
   }
@@ -50,7 +50,7 @@ TEST(Mlp, GradientsEqualAutograds) {
     for (const LayerSizes& sizes :
          {LayerSizes{20, 5}, LayerSizes{20, 16, 5}, LayerSizes{784, 128, 64, 10}}) {
       Mlp mlp(sizes, activation, 3);
-      const Problem problem = random_problem(32, sizes.front(), sizes.back());
+      const MlpProblem problem = random_mlp_problem(32, sizes.front(), sizes.back());
       for (const double smoothing : {0.0, 0.1}) expect_autograds_gradients(mlp, problem, smoothing);
     }
   }
@@ -59,7 +59,7 @@ TEST(Mlp, GradientsEqualAutograds) {
 // Of mixed samples: as the two losses apart, each with its share.
 TEST(Mlp, AMixedLossIsTheTwoLossesByTheirShares) {
   Mlp mlp({20, 16, 5}, Activation::kRelu, 3);
-  const Problem problem = random_problem(9, 20, 5);
+  const MlpProblem problem = random_mlp_problem(9, 20, 5);
   const auto gradient_of = [&](const LossOptions& options, const at::Tensor& labels) {
     const double loss = mlp.backward(problem.x, labels, options).loss.item<double>();
     at::Tensor parameter = mlp.parameters().front().tensor;
@@ -76,7 +76,7 @@ TEST(Mlp, AMixedLossIsTheTwoLossesByTheirShares) {
   const auto mixed =
       gradient_of({.smoothing = 0.1, .partner_labels = partners, .own_share = 0.7}, problem.labels);
   EXPECT_NEAR(mixed.first, 0.7 * own.first + 0.3 * other.first, 1e-6);
-  EXPECT_LE(relative_difference(mixed.second, 0.7 * own.second + 0.3 * other.second), 1e-5);
+  EXPECT_LE(gradient_difference(mixed.second, 0.7 * own.second + 0.3 * other.second), 1e-5);
 }
 
 TEST(Mlp, ForwardIsTheFormulaOfTheAssignment) {
@@ -96,7 +96,7 @@ TEST(Mlp, TakesImagesAsTheyComeFromTheFeed) {
 
 TEST(Mlp, DescendingItsGradientLowersTheLoss) {
   Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3);
-  const Problem problem = random_problem(64, 20, 5);
+  const MlpProblem problem = random_mlp_problem(64, 20, 5);
   const double before = mlp.backward(problem.x, problem.labels, {}).loss.item<double>();
   for (int step = 0; step < 50; ++step) {
     for (const NamedTensor& named : mlp.parameters()) {
@@ -111,13 +111,13 @@ TEST(Mlp, DescendingItsGradientLowersTheLoss) {
 
 TEST(Mlp, PartsOfABatchAddUpToItsGradient) {
   Mlp mlp({20, 16, 5}, Activation::kSigmoid, 3);
-  const Problem problem = random_problem(12, 20, 5);
+  const MlpProblem problem = random_mlp_problem(12, 20, 5);
   mlp.backward(problem.x, problem.labels, {});
   const torch::Tensor whole = mlp.layers().weights[0].grad();
   for (auto& weight : mlp.layers().weights) weight.mutable_grad().reset();
   mlp.backward(problem.x.slice(0, 0, 8), problem.labels.slice(0, 0, 8), {.weight = 8 / 12.0});
   mlp.backward(problem.x.slice(0, 8), problem.labels.slice(0, 8), {.weight = 4 / 12.0});
-  EXPECT_LE(relative_difference(mlp.layers().weights[0].grad(), whole), 1e-5);
+  EXPECT_LE(gradient_difference(mlp.layers().weights[0].grad(), whole), 1e-5);
 }
 
 TEST(Mlp, ABatchOnAnotherDeviceIsAnErrorThatNamesBoth) {

@@ -10,6 +10,8 @@
 #include "stoker/core/error.h"
 #include "stoker/io/fit_weights.h"
 #include "stoker/io/weights_file.h"
+#include "stoker/nn/families/published_names.h"
+#include "stoker/nn/families/published_tensors.h"
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/nn/tensor_views.h"
@@ -27,6 +29,23 @@ constexpr auto kTorchvision =
                                      {"resnet50", "resnet50-0676ba61.pth"},
                                      {"resnet101", "resnet101-63fe2227.pth"},
                                      {"mobilenet_v2", "mobilenet_v2-b0353104.pth"},
+                                     {"convnext_tiny", "convnext_tiny-983f1562.pth"},
+                                     {"convnext_small", "convnext_small-0c510722.pth"},
+                                     {"convnext_base", "convnext_base-6075fbad.pth"},
+                                     {"vit_base_patch16_224", "vit_b_16-c867db91.pth"},
+                                     {"efficientnet_b0", "efficientnet_b0_rwightman-7f5810bc.pth"},
+                                     {"efficientnet_b1", "efficientnet_b1-c27df63c.pth"},
+                                     {"efficientnet_b2", "efficientnet_b2_rwightman-c35c1473.pth"},
+                                     {"efficientnet_b3", "efficientnet_b3_rwightman-b3899882.pth"},
+                                     {"efficientnet_b4", "efficientnet_b4_rwightman-23ab8bcd.pth"},
+                                     {"efficientnet_v2_s", "efficientnet_v2_s-dd5fe13b.pth"},
+                                     {"mobilenet_v3_small", "mobilenet_v3_small-047dcff4.pth"},
+                                     {"mobilenet_v3_large", "mobilenet_v3_large-5c1a4163.pth"},
+                                     {"regnet_y_400mf", "regnet_y_400mf-e6988f5f.pth"},
+                                     {"regnet_y_800mf", "regnet_y_800mf-58fc7688.pth"},
+                                     {"regnet_y_1_6gf", "regnet_y_1_6gf-0d7bc02a.pth"},
+                                     {"regnet_y_3_2gf", "regnet_y_3_2gf-9180c971.pth"},
+                                     {"regnet_y_8gf", "regnet_y_8gf-dc2b1b54.pth"},
                                      {"resnet50", "resnet50-11ad3fa6.pth"},
                                      {"resnet101", "resnet101-cd907fc2.pth"},
                                      {"mobilenet_v2", "mobilenet_v2-7ebf99e0.pth"}});
@@ -80,30 +99,37 @@ WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesy
   const std::vector<TensorView> given = own_tensors(file, model.architecture());
   const std::vector<NamedTensor> tensors = all_tensors(model);
   const FileTensors now(tensors);
-  WeightsFit fit = fit_weights(wanted_by(tensors, now.views()), given, model.stages().back().name);
+  const PublishedTensors found(given, model.architecture(), model.input());
+  WeightsFit fit =
+      fit_weights(wanted_by(tensors, now.views()), found.views(), model.stages().back().name);
+  // Only batch norms without momentum read their counters, and none here is such.
+  std::erase_if(fit.missing,
+                [](const std::string& name) { return name.ends_with(".num_batches_tracked"); });
   if (!fit.missing.empty() || !fit.different.empty()) fail_fit(model, path, fit.text());
   const at::NoGradGuard no_grad;
   if (!allow_nonfinite) {
-    std::vector<NamedTensor> found;
+    std::vector<NamedTensor> taken;
     for (const WeightsFit::Pair& pair : fit.fitting) {
-      found.push_back({tensors[pair.wanted].name, tensor_of(given[pair.found])});
+      taken.push_back({tensors[pair.wanted].name, tensor_of(found.views()[pair.found])});
     }
-    require_finite(found, path.string());
+    require_finite(taken, path.string());
   }
   for (const WeightsFit::Pair& pair : fit.fitting) {
     at::Tensor target = tensors[pair.wanted].tensor;
-    target.copy_(tensor_of(given[pair.found]));
+    target.copy_(tensor_of(found.views()[pair.found]));
   }
   return fit;
 }
 
-// Of the only linear layer in the file, which is then the head.
-std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path& path) {
+// Of the head, or of the only linear layer in the file, which is then the head.
+std::int64_t count_classes(const WeightsFile& file, const std::filesystem::path& path,
+                           const std::string& architecture) {
   std::vector<const TensorView*> matrices;
   for (const TensorView& tensor : file.tensors()) {
     if (tensor.shape.size() == 2) matrices.push_back(&tensor);
   }
-  const std::int64_t classes = matrices.size() == 1 ? matrices.front()->shape[0] : 0;
+  const std::int64_t classes = published_classes(file.tensors(), architecture)
+                                   .value_or(matrices.size() == 1 ? matrices.front()->shape[0] : 0);
   if (classes >= 1 && classes <= kMaxClassRows) return classes;
   throw Error({.what = "the weights do not tell the number of classes",
                .path = path.string(),
@@ -127,7 +153,7 @@ LoadedModel load_published(const std::filesystem::path& path, ModelCard card,
   check_exists(path, card.architecture);
   const WeightsFile file(path);
   if (card.class_names.empty()) {
-    const std::int64_t classes = count_classes(file, path);
+    const std::int64_t classes = count_classes(file, path, card.architecture);
     for (std::int64_t i = 0; i < classes; ++i) card.class_names.push_back(std::to_string(i));
   }
   card.input.classes = static_cast<std::int64_t>(card.class_names.size());

@@ -13,6 +13,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/suggest.h"
+#include "stoker/nn/families/built_families.h"
 #include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/layers/vector_math.h"
 #include "stoker/nn/networks/cnn.h"
@@ -167,7 +168,8 @@ bool is_readable(const std::string& name) {
 [[noreturn]] void fail_unknown(const std::string& architecture, const std::string& name) {
   std::vector<std::string> names, usages;
   for (const ModelFamily& family : model_families()) {
-    names.push_back(family.name);
+    if (family.members.empty()) names.push_back(family.name);
+    names.insert(names.end(), family.members.begin(), family.members.end());
     usages.push_back(family.usage);
   }
   for (const Registered::Family* one : registered_families()) {
@@ -191,6 +193,7 @@ void register_family(ModelFamily family, MakeModel make) {
   const bool taken =
       std::ranges::any_of(model_families(),
                           [&](const ModelFamily& other) { return other.name == family.name; }) ||
+      find_built_family(family.name) != nullptr ||
       std::ranges::any_of(registered().families, [&](const Registered::Family& other) {
         return other.family.name == family.name;
       });
@@ -202,21 +205,40 @@ std::span<const ModelFamily> model_families() {
   static const std::vector<ModelFamily> families = [] {
     std::vector<ModelFamily> list;
     for (const Entry& entry : entries()) list.push_back(entry.family);
+    for (const BuiltFamily& built : built_families()) list.push_back(built.family);
     return list;
   }();
   return families;
 }
 
-std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
-                                  std::uint64_t seed, const std::string& head) {
-  settle_vector_math();  // before anything is computed by several threads
-  if (is_exported_network(architecture)) {
-    return load_exported_network(architecture, input, seed, head);
-  }
-  if (!head.empty()) {
+namespace {
+
+void check_options(const std::string& architecture, const NetworkOptions& options) {
+  if (!options.head.empty() && !is_exported_network(architecture)) {
     throw OptionError({.what = "only a network from a .pt2 file has a head to be named",
                        .expected = "`model` FILE.pt2, or no `head`",
                        .found = fmt::format("`model` {}", architecture)});
+  }
+  // build_network() checks those of built-in graphs.
+  if (options.drop_path == 0 || find_built_family(architecture) != nullptr) return;
+  throw OptionError(
+      {.what = fmt::format("{} takes no `drop_path`", architecture),
+       .expected = "a built-in network with stochastic depth: convnext_*, vit_*, "
+                   "efficientnet_*, regnet_y_*",
+       .found = fmt::format("`drop_path` {}", options.drop_path),
+       .hint = is_exported_network(architecture)
+                   ? "Export the network with drop_path_rate=0.1 (scripts/export_network.py)"
+                   : ""});
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const std::string& architecture, const ModelInput& input,
+                                  std::uint64_t seed, const NetworkOptions& options) {
+  settle_vector_math();  // before anything is computed by several threads
+  check_options(architecture, options);
+  if (is_exported_network(architecture)) {
+    return load_exported_network(architecture, input, seed, options.head);
   }
   const std::size_t colon = architecture.find(':');
   const std::string name = architecture.substr(0, colon);
@@ -224,6 +246,11 @@ std::unique_ptr<Model> make_model(const std::string& architecture, const ModelIn
   for (const Entry& entry : entries()) {
     if (entry.family.name != name) continue;
     return entry.make(entry.family, architecture, details, input, seed);
+  }
+  if (const BuiltFamily* built = find_built_family(name)) {
+    if (colon != std::string::npos) fail_details(built->family, architecture);
+    return make_built_network(
+        architecture, build_network(*built, architecture, input, options.drop_path), input, seed);
   }
   for (const Registered::Family* one : registered_families()) {
     if (one->family.name == name) return one->make(architecture, details, input, seed);

@@ -16,6 +16,14 @@
 
 namespace stoker {
 
+// What else may be said of a network.
+struct NetworkOptions {
+  std::string head = {};  // of a .pt2 file: the name of its linear layer; empty: the last one
+  // Stochastic depth: with this probability the last block is dropped in training; blocks before
+  // it less, in equal steps.
+  double drop_path = 0;
+};
+
 // What makes a model of the family from the whole name and the details in it.
 using MakeModel = std::function<std::unique_ptr<Model>(
     const std::string& architecture, const std::string& details, const ModelInput& input,
@@ -26,10 +34,9 @@ using MakeModel = std::function<std::unique_ptr<Model>(
 void register_family(ModelFamily family, MakeModel make);
 
 // Throws Error where the name is unknown or the network does not fit the input.
-// `FILE.pt2` is a network that Python exported (nn/graph/exported_network.h), whose head is the
-// linear layer `head` if that is given.
+// `FILE.pt2` is a network that Python exported (nn/graph/exported_network.h).
 [[nodiscard]] std::unique_ptr<Model> make_model(const std::string& architecture,
                                                 const ModelInput& input, std::uint64_t seed,
-                                                const std::string& head = {});
+                                                const NetworkOptions& options = {});
 
 }  // namespace stoker

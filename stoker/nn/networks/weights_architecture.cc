@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/families/published_names.h"
 #include "stoker/nn/model_keys.h"
 #include "stoker/nn/timm/timm_folder.h"
 
@@ -31,7 +32,7 @@ std::optional<std::string> known_architecture(const WeightsFile& file) {
       return sign.architecture;
     }
   }
-  return std::nullopt;
+  return built_network_of(file.tensors());
 }
 
 std::string architecture_of_weights(const std::filesystem::path& path) {
@@ -41,8 +42,8 @@ std::string architecture_of_weights(const std::filesystem::path& path) {
   if (auto known = known_architecture(WeightsFile(path))) return *std::move(known);
   throw Error({.what = "the weights do not tell which network they are of",
                .path = path.string(),
-               .expected = "weights of resnet18, 34, 50 or 101 or of mobilenet_v2, or a model file "
-                           "of `stoker train`",
+               .expected = "weights of a built-in network in torchvision's or timm's names, or a "
+                           "model file of `stoker train`",
                .found = "tensors with other names",
                .hint = "Name the network: `model`"});
 }
