@@ -93,7 +93,7 @@ class Restart(runs.Case):
             process.communicate()
 
     def test_the_setting_is_there_once_and_the_process_keeps_name_and_number(self):
-        self.assertEqual(self.settings_of("plain"), (["GOMP_SPINCOUNT=10000"], "stoker"))
+        self.assertEqual(self.settings_of("plain"), (["GOMP_SPINCOUNT=1000"], "stoker"))
 
     def test_the_users_setting_wins(self):
         self.assertEqual(self.settings_of("own", GOMP_SPINCOUNT="7"), (["GOMP_SPINCOUNT=7"], "stoker"))

@@ -38,7 +38,9 @@ NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64
             ("cnn:8,12,16", 28, 28, 3), ("cnn:8,12", 28, 28, 3), ("cnn:8", 28, 28, 1), ("cnn:8,12", 50, 100, 3),
             ("cnn:8,12", 29, 43, 3), ("cnn:8,12", 9, 5, 1), ("cnn:8,12,8", 4, 4, 1), ("cnn:8,12", 50, 6, 1),
             ("resnet18", 64, 64, 3), ("resnet18", 33, 50, 3), ("resnet34", 64, 40, 3), ("resnet50", 64, 64, 3),
-            ("resnet101", 40, 64, 3), ("mobilenet_v2", 64, 64, 3), ("mobilenet_v2", 33, 50, 3)]
+            ("resnet101", 40, 64, 3), ("mobilenet_v2", 64, 64, 3), ("mobilenet_v2", 33, 50, 3),
+            ("convnext_atto", 64, 40, 3), ("vit_tiny_patch16_224", 48, 64, 1), ("efficientnet_b0", 50, 64, 3), ("efficientnet_v2_s", 64, 64, 3),
+            ("mobilenet_v3_small", 64, 64, 1), ("regnet_y_400mf", 64, 64, 3)]
 
 
 def session_of(path):

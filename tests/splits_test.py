@@ -251,7 +251,7 @@ class Folds(Case):
             words = ["train", "--resume", folder] if (folder / "folds.yaml").exists() else self.words("killed")
             process = subprocess.Popen([STOKER, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             try:
-                _, errors = process.communicate(timeout=rng.uniform(0.3, 2) if kills < 6 else 300)
+                _, errors = process.communicate(timeout=rng.uniform(0.3, 1) if kills < 6 else 300)
                 self.assertEqual(process.returncode, 0, errors)
             except subprocess.TimeoutExpired:
                 process.kill()

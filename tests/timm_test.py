@@ -23,7 +23,8 @@ STOKER = os.environ.get("STOKER", str(ROOT / "build/release/stoker"))
 PYTHON = ROOT / ".venv-networks/bin/python"
 SKIPPED = 77
 CLASSES = ["Löwe", "tiger", "bear, brown"]
-NETWORKS = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenet_v2": "mobilenetv2_100"}
+NETWORKS = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenet_v2": "mobilenetv2_100", "convnext_atto": "convnext_atto",
+            "efficientnet_b0": "efficientnet_b0", "regnet_y_400mf": "regnety_004"}
 
 # Runs in .venv-networks. `make FOLDER NAME SETTINGS`: a network of timm with random weights and statistics, saved by timm. `ask FOLDER
 # IMAGES`: probabilities by timm's own loading and preprocessing. One process does a list of these, since importing takes seconds.

@@ -6,9 +6,8 @@
 // libgomp, whose threads spin about 3 ms at every barrier. Where another process needs a CPU, the
 // thread that everybody waits for is the one that has none, and all others spin through their time
 // slices: one busy process beside training made it 9 times slower on two CPUs (docs/workers.md).
-// With 10,000 spins (about 0.1 ms) they sleep soon, and still find the next parallel region awake
-// where the machine is idle; 1,000 cost a tenth of the idle speed. How long threads wait changes no
-// bit of a result. libgomp reads the setting before main().
+// With 1,000 spins (about 0.01 ms) they sleep soon, which costs 6 to 10 % of the idle speed. How
+// long threads wait changes no bit of a result. libgomp reads the setting before main().
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@ namespace stoker {
 
 // The setting, as name and value in the environment.
 inline constexpr const char* kSpinName = "GOMP_SPINCOUNT";
-inline constexpr const char* kSpinValue = "10000";
+inline constexpr const char* kSpinValue = "1000";
 
 // True for a command that computes with LibTorch, unless the environment already says how threads
 // wait (GOMP_SPINCOUNT or OMP_WAIT_POLICY).

@@ -180,9 +180,9 @@ bool is_readable(const std::string& name) {
   throw OptionError({.what = "unknown network",
                      .expected = fmt::format("{}", fmt::join(usages, "; or ")),
                      .found = fmt::format("\"{}\"", architecture),
-                     .hint = near.empty() ? "A network of another program must be registered by it "
-                                            "(stoker/network.h)"
-                                          : near});
+                     .hint = fmt::format("{}{}A network of another program must be registered by "
+                                         "it (stoker/network.h)",
+                                         near, near.empty() ? "" : " ")});
 }
 
 }  // namespace

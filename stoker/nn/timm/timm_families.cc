@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/nn/families/built_families.h"
 
 namespace stoker {
 namespace {
@@ -48,24 +49,65 @@ constexpr auto kMobileNetInBlock = std::to_array<ModuleNames>({{"conv.0.0", "con
                                                                {"conv.2", "conv_pwl"},
                                                                {"conv.3", "bn3"}});
 
-constexpr auto kFamilies =
-    std::to_array<TimmFamily>({{"resnet18", "resnet18", "conv1", "fc"},
-                               {"resnet34", "resnet34", "conv1", "fc"},
-                               {"resnet50", "resnet50", "conv1", "fc"},
-                               {"resnet101", "resnet101", "conv1", "fc"},
-                               {"mobilenet_v2",
-                                "mobilenetv2_100",
-                                "conv_stem",
-                                "classifier",
-                                {kMobileNetModules, kMobileNetBlocks, kMobileNetInBlock}}});
+constexpr TimmFamily same_names(std::string_view name, std::string_view first_conv,
+                                std::string_view classifier) {
+  return {name, name, first_conv, classifier};
+}
+// Of a network whose layers note timm's names (nn/families).
+constexpr TimmFamily noted_names(std::string_view name, std::string_view timm,
+                                 std::string_view first_conv, std::string_view classifier) {
+  return {name, timm, first_conv, classifier, {}, /*noted=*/true};
+}
+
+// Without MobileNetV3 and EfficientNetV2, whose batch norms have another epsilon in timm.
+constexpr auto kFamilies = std::to_array<TimmFamily>(
+    {same_names("resnet18", "conv1", "fc"),
+     same_names("resnet34", "conv1", "fc"),
+     same_names("resnet50", "conv1", "fc"),
+     same_names("resnet101", "conv1", "fc"),
+     {"mobilenet_v2",
+      "mobilenetv2_100",
+      "conv_stem",
+      "classifier",
+      {kMobileNetModules, kMobileNetBlocks, kMobileNetInBlock}},
+     same_names("convnext_atto", "stem.0", "head.fc"),
+     same_names("convnext_femto", "stem.0", "head.fc"),
+     same_names("convnext_pico", "stem.0", "head.fc"),
+     same_names("convnext_nano", "stem.0", "head.fc"),
+     same_names("convnext_tiny", "stem.0", "head.fc"),
+     same_names("convnext_small", "stem.0", "head.fc"),
+     same_names("convnext_base", "stem.0", "head.fc"),
+     same_names("vit_tiny_patch16_224", "patch_embed.proj", "head"),
+     same_names("vit_small_patch16_224", "patch_embed.proj", "head"),
+     same_names("vit_base_patch16_224", "patch_embed.proj", "head"),
+     noted_names("efficientnet_b0", "efficientnet_b0", "conv_stem", "classifier"),
+     noted_names("efficientnet_b1", "efficientnet_b1", "conv_stem", "classifier"),
+     noted_names("efficientnet_b2", "efficientnet_b2", "conv_stem", "classifier"),
+     noted_names("efficientnet_b3", "efficientnet_b3", "conv_stem", "classifier"),
+     noted_names("efficientnet_b4", "efficientnet_b4", "conv_stem", "classifier"),
+     noted_names("regnet_y_400mf", "regnety_004", "stem.conv", "head.fc"),
+     noted_names("regnet_y_800mf", "regnety_008_tv", "stem.conv", "head.fc"),
+     noted_names("regnet_y_1_6gf", "regnety_016", "stem.conv", "head.fc"),
+     noted_names("regnet_y_3_2gf", "regnety_032", "stem.conv", "head.fc"),
+     noted_names("regnet_y_8gf", "regnety_080_tv", "stem.conv", "head.fc")});
 
 using NameMap = std::map<std::string, std::string, std::less<>>;
 
-NameMap name_map(const TimmNames& names, bool to_timm) {
+NameMap name_map(const TimmFamily& family, bool to_timm) {
   NameMap map;
+  const TimmNames& names = family.names;
   const auto add = [&](const std::string& ours, const std::string& timm) {
     map[to_timm ? ours : timm] = to_timm ? timm : ours;
   };
+  if (family.noted) {
+    const std::string architecture(family.architecture);
+    constexpr ModelInput kAny = {.image = {.height = 224, .width = 224, .channels = 3},
+                                 .classes = 1};
+    const BuiltFamily& built = *find_built_family(architecture);
+    for (const OtherName& name : build_network(built, architecture, kAny, 0).other_names) {
+      add(name.ours, name.theirs);
+    }
+  }
   for (const ModuleNames& module : names.modules) {
     add(std::string(module.ours), std::string(module.timm));
   }
@@ -108,11 +150,11 @@ const TimmFamily* find_family_of_timm(std::string_view timm) {
 }
 
 std::vector<TensorView> with_timm_names(const TimmFamily& family, std::vector<TensorView> tensors) {
-  return renamed(std::move(tensors), name_map(family.names, /*to_timm=*/true));
+  return renamed(std::move(tensors), name_map(family, /*to_timm=*/true));
 }
 
 std::vector<TensorView> with_own_names(const TimmFamily& family, std::vector<TensorView> tensors) {
-  return renamed(std::move(tensors), name_map(family.names, /*to_timm=*/false));
+  return renamed(std::move(tensors), name_map(family, /*to_timm=*/false));
 }
 
 }  // namespace stoker

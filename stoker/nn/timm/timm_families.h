@@ -26,6 +26,7 @@ struct TimmFamily {
   std::string_view timm;                    // "mobilenetv2_100"
   std::string_view first_conv, classifier;  // timm's names of the modules
   TimmNames names = {};
+  bool noted = false;  // names are those that its layers note (GraphBuilder::named)
 };
 
 [[nodiscard]] std::span<const TimmFamily> timm_families();
