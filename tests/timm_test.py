@@ -168,7 +168,7 @@ class Folders(unittest.TestCase):
             changed["pretrained_cfg"][key] = value
             (folder / "config.json").write_text(json.dumps(changed), encoding="utf-8")
             self.assertIn(part, stoker("predict", self.folder / "images", "--weights", folder, code=1))
-        (folder / "config.json").write_text(json.dumps(config | {"architecture": "vit_tiny_patch16_224"}), encoding="utf-8")
+        (folder / "config.json").write_text(json.dumps(config | {"architecture": "swin_tiny_patch4_window7_224"}), encoding="utf-8")
         self.assertIn("not built in", stoker("predict", self.folder / "images", "--weights", folder, code=1))
 
     def train(self, folder):
