@@ -148,7 +148,7 @@ bool OnnxEmitter::flag(const GraphNode& node, std::string_view name, bool otherw
 }
 
 std::string OnnxEmitter::text(const GraphNode& node, std::string_view name,
-                              std::string otherwise) const {
+                              const std::string& otherwise) const {
   const GraphArgument* found = find_argument(node.arguments, name);
   const auto* given = found != nullptr ? std::get_if<std::string>(found) : nullptr;
   return given != nullptr ? *given : otherwise;

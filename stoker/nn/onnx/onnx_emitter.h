@@ -46,7 +46,7 @@ class OnnxEmitter {
   [[nodiscard]] double number(const GraphNode& node, std::string_view name, double otherwise) const;
   [[nodiscard]] bool flag(const GraphNode& node, std::string_view name, bool otherwise) const;
   [[nodiscard]] std::string text(const GraphNode& node, std::string_view name,
-                                 std::string otherwise) const;
+                                 const std::string& otherwise) const;
   // A list, or one integer for all `count`; empty where it is not given.
   [[nodiscard]] Sizes integers(const GraphNode& node, std::string_view name,
                                std::size_t count = 0) const;
