@@ -154,6 +154,10 @@ class Training(Case):
         self.assertGreater(json.loads(told)["top1"], 0.9)
         rows = run(STOKER, "predict", self.folder / "data/val", "--weights", self.folder / "run").splitlines()
         self.assertEqual(rows[0], "sample,class,probability,left,right,error")
+        run(STOKER, "export", self.folder / "run", "--out", self.folder / "run.onnx")
+        told = run(STOKER, "info", self.folder / "run.onnx")
+        self.assertIn("stoker.classes", told)
+        self.assertNotIn("stoker.graph", told)  # the file is the graph
         self.assertIn("graph:convnext_atto", run(STOKER, "info", self.folder / "run"))
 
     def test_frozen_with_cached_features_and_layer_decay(self):
@@ -168,6 +172,8 @@ class Training(Case):
     def test_one_channel(self):
         draw(self.folder / "data", 64, "L")
         network = self.export("resnet18", "--size", "32")
+        run(STOKER, "train", self.folder / "data", "--model", network, *self.COMMON, "--epochs", "1", "--channels", "1", "--output", self.folder / "named")
+        self.assertTrue((self.folder / "named/data-resnet18/weights/last.safetensors").exists())
         self.train(network, "grey", "--channels", "1")
         self.assertEqual(load_file(self.folder / "grey/weights/last.safetensors")["conv1.weight"].shape, (64, 1, 7, 7))
 

@@ -28,7 +28,9 @@ OnnxGraph graph_of(const Model& model, const ModelCard& card) {
   const std::vector<TracedValue> values = trace_values(network, image);
   OnnxEmitter emitter(graph, network, values, graph.input("pixels", pixels));
   graph.output(output_name(card.task), emitter.emit(), classes);
-  for (const auto& [key, value] : card_metadata(card)) graph.metadata(key, value);
+  ModelCard told = card;
+  told.graph = {};  // the file is the graph
+  for (const auto& [key, value] : card_metadata(told)) graph.metadata(key, value);
   const std::string colours = image.channels == 1 ? "grey" : image.channels == 3 ? "RGB" : "RGBA";
   graph.metadata("stoker.pixels", colours + (image.depth == 8 ? ", (value / 255 - mean) / std"
                                                               : ", (value / 65535 - mean) / std"));
