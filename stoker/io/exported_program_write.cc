@@ -11,6 +11,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/io/detail/exported_arguments.h"
+#include "stoker/io/detail/strided_rows.h"
 #include "stoker/io/detail/zip_archive.h"
 
 namespace stoker {
@@ -279,22 +280,22 @@ class GraphWriter {
 };
 
 Json stored_json(const TensorView& tensor, const std::string& path, bool is_parameter) {
-  Json sizes = Json::array(), strides = Json::array();
-  std::int64_t stride = 1;
-  for (std::size_t i = tensor.shape.size(); i-- > 0;) {
-    sizes.insert(sizes.begin(), tagged_json("as_int", tensor.shape[i]));
-    strides.insert(strides.begin(), tagged_json("as_int", stride));
-    stride *= std::max<std::int64_t>(1, tensor.shape[i]);
-  }
+  const auto list = [](const std::vector<std::int64_t>& numbers) {
+    Json all = Json::array();
+    for (const std::int64_t number : numbers) all.push_back(tagged_json("as_int", number));
+    return all;
+  };
   return {{"path_name", path},
           {"is_param", is_parameter},
           {"use_pickle", false},
-          {"tensor_meta", tensor_json(tensor.dtype, sizes, strides, is_parameter)}};
+          {"tensor_meta", tensor_json(tensor.dtype, list(tensor.shape),
+                                      list(detail::row_strides(tensor.shape)), is_parameter)}};
 }
 
-// Calls `write` with the file's bytes, part by part.
-template <class Write>
-void write_pt2(const ExportedParts& parts, Write&& write) {
+}  // namespace
+
+void write_exported_program(const std::filesystem::path& path, const ExportedParts& parts) {
+  AtomicFile file(path, "exported network");
   GraphWriter graph(parts);
   const std::string model = graph.write();
   const auto bytes_of = [](std::string_view text) { return std::as_bytes(std::span(text)); };
@@ -308,9 +309,9 @@ void write_pt2(const ExportedParts& parts, Write&& write) {
     if (input.kind == InputKind::kImages) continue;
     const bool constant = input.kind == InputKind::kConstant;
     Json& config = constant ? constants : weights;
-    const std::string path = fmt::format("{}_{}", constant ? "tensor" : "weight", config.size());
-    config[input.name] = stored_json(parts.tensors[i], path, input.kind == InputKind::kParameter);
-    add(fmt::format("data/{}/{}", constant ? "constants" : "weights", path),
+    const std::string record = fmt::format("{}_{}", constant ? "tensor" : "weight", config.size());
+    config[input.name] = stored_json(parts.tensors[i], record, input.kind == InputKind::kParameter);
+    add(fmt::format("data/{}/{}", constant ? "constants" : "weights", record),
         parts.tensors[i].bytes);
   }
   const std::string weights_text = Json{{"config", weights}}.dump(),
@@ -324,28 +325,8 @@ void write_pt2(const ExportedParts& parts, Write&& write) {
   add("archive_version", bytes_of("0"));
   add(".data/version", bytes_of("6\n"));
   add("byteorder", bytes_of("little"));
-  const detail::ZipLayout layout = detail::lay_out_zip(records);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    write(bytes_of(layout.headers[i]));
-    write(records[i].bytes);
-  }
-  write(bytes_of(layout.directory));
-}
-
-}  // namespace
-
-void write_exported_program(const std::filesystem::path& path, const ExportedParts& parts) {
-  AtomicFile file(path, "exported network");
-  write_pt2(parts, [&](std::span<const std::byte> part) { file.write(part); });
+  detail::write_zip(records, [&](std::span<const std::byte> part) { file.write(part); });
   file.commit();
-}
-
-std::vector<std::byte> encode_exported_program(const ExportedParts& parts) {
-  std::vector<std::byte> bytes;
-  write_pt2(parts, [&](std::span<const std::byte> part) {
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  });
-  return bytes;
 }
 
 }  // namespace stoker

@@ -38,6 +38,5 @@ struct ExportedParts {
 
 // A file that either is there as a whole or leaves the old one. The same parts make the same bytes.
 void write_exported_program(const std::filesystem::path& path, const ExportedParts& parts);
-[[nodiscard]] std::vector<std::byte> encode_exported_program(const ExportedParts& parts);
 
 }  // namespace stoker

@@ -9,6 +9,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/io/detail/safetensors_header.h"
+#include "stoker/io/detail/strided_rows.h"
 #include "stoker/io/detail/text.h"
 #include "stoker/io/detail/torch_storages.h"
 #include "stoker/io/detail/zip_archive.h"
@@ -95,14 +96,6 @@ class PickleWriter {
   std::string out_;
 };
 
-std::vector<std::int64_t> row_strides(std::span<const std::int64_t> shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * std::max<std::int64_t>(1, shape[i]);
-  }
-  return strides;
-}
-
 // name: _rebuild_tensor_v2(storage `key`, 0, shape, strides, False, OrderedDict())
 void write_item(PickleWriter& out, const TensorView& tensor, std::size_t key) {
   out.text(tensor.name);
@@ -118,7 +111,7 @@ void write_item(PickleWriter& out, const TensorView& tensor, std::size_t key) {
   out.op('Q');
   out.integer(0);
   out.tuple(tensor.shape);
-  out.tuple(row_strides(tensor.shape));
+  out.tuple(detail::row_strides(tensor.shape));
   out.op('\x89');  // no gradient
   out.empty_dict();
   out.op('t');
@@ -150,12 +143,7 @@ void write_parts(std::span<const TensorView> tensors, const std::string& file, W
     records.push_back({fmt::format("archive/data/{}", i), tensors[i].bytes});
   }
   records.push_back({"archive/version", bytes_of(version)});
-  const detail::ZipLayout layout = detail::lay_out_zip(records);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    write(bytes_of(layout.headers[i]));
-    write(records[i].bytes);
-  }
-  write(bytes_of(layout.directory));
+  detail::write_zip(records, write);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "stoker/io/detail/strided_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -81,6 +82,14 @@ StridedRows::Fault StridedRows::make(const StridedTensor& tensor, std::span<cons
   gather(copy.data(), tensor.storage.data() + begin, tensor.shape, tensor.strides, width);
   row = copy;
   return Fault::kNone;
+}
+
+std::vector<std::int64_t> row_strides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * std::max<std::int64_t>(1, shape[i]);
+  }
+  return strides;
 }
 
 }  // namespace stoker::detail

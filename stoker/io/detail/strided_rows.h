@@ -43,4 +43,7 @@ class StridedRows {
   std::vector<std::vector<std::byte>> copies_;
 };
 
+// Of values that lie row by row, without gaps.
+[[nodiscard]] std::vector<std::int64_t> row_strides(std::span<const std::int64_t> shape);
+
 }  // namespace stoker::detail

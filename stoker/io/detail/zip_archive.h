@@ -55,4 +55,15 @@ struct ZipInput {
 [[nodiscard]] ZipLayout lay_out_zip(std::span<const ZipInput> records,
                                     std::uint64_t zip64_from = 0xFFFF'FFFF);
 
+// Calls `write` with the archive's bytes, part by part.
+template <class Write>
+void write_zip(std::span<const ZipInput> records, Write&& write) {
+  const ZipLayout layout = lay_out_zip(records);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    write(std::as_bytes(std::span(layout.headers[i])));
+    write(records[i].bytes);
+  }
+  write(std::as_bytes(std::span(layout.directory)));
+}
+
 }  // namespace stoker::detail

@@ -36,10 +36,6 @@ using Kind = GraphInput::Kind;
                .hint = std::move(hint)});
 }
 
-GraphReference images_of(const ExportedGraph& graph) {
-  return std::ranges::find(graph.inputs, Kind::kImages, &GraphInput::kind)->value;
-}
-
 // A tensor as training has it: parameters are leaves that autograd fills.
 at::Tensor as_input(const at::Tensor& tensor, Kind kind) {
   const bool learns = kind == Kind::kParameter && tensor.is_floating_point();

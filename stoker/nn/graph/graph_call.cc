@@ -30,11 +30,14 @@ using References = std::vector<std::optional<GraphReference>>;
 constexpr const char* kView = "aten::view";
 constexpr const char* kReshape = "aten::reshape";
 
-c10::OperatorHandle find_operator(const GraphNode& node, const std::string& file) {
-  const std::string target = node.target == kView ? kReshape : node.target;
+std::optional<c10::OperatorHandle> find_schema(const std::string& target) {
   const std::size_t dot = target.find('.');
   const std::string overload = dot == std::string::npos ? "" : target.substr(dot + 1);
-  const auto found = c10::Dispatcher::singleton().findSchema({target.substr(0, dot), overload});
+  return c10::Dispatcher::singleton().findSchema({target.substr(0, dot), overload});
+}
+
+c10::OperatorHandle find_operator(const GraphNode& node, const std::string& file) {
+  const auto found = find_schema(node.target == kView ? kReshape : node.target);
   if (!found) refuse_call(file, node.target, "LibTorch's version", "none");
   return *found;
 }
@@ -157,9 +160,7 @@ IValue tensors_now(const References& list, bool optional, const GraphValues& val
 
 void order_arguments(GraphNode& node) {
   if (!node.target.starts_with("aten::")) return;  // of integers: two by place
-  const std::size_t dot = node.target.find('.');
-  const auto found = c10::Dispatcher::singleton().findSchema(
-      {node.target.substr(0, dot), dot == std::string::npos ? "" : node.target.substr(dot + 1)});
+  const auto found = find_schema(node.target);
   STOKER_INVARIANT(found.has_value(), "{} has no schema", node.target);
   std::vector<GraphNamedArgument> ordered;
   bool by_name = false;  // from the first one on that is missing

@@ -15,12 +15,6 @@
 namespace stoker {
 namespace {
 
-// "add_" and "relu_", not "add".
-bool is_in_place(const std::string& target) {
-  const std::string name = target.substr(0, target.find('.'));
-  return name.ends_with('_');
-}
-
 [[noreturn]] void refuse_node(const std::string& file, std::string expected,
                               const GraphNode& node) {
   throw Error({.what = "the exported network cannot be executed",

@@ -27,6 +27,10 @@ std::optional<double> number_argument(std::span<const GraphNamedArgument> argume
   return std::nullopt;
 }
 
+bool is_in_place(std::string_view target) {
+  return target.substr(0, target.find('.')).ends_with('_');
+}
+
 std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end) {
   std::vector<std::size_t> last(graph.values.size(), end);
   for (std::size_t i = 0; i < end; ++i) {
@@ -38,6 +42,10 @@ std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end) 
   return last;
 }
 
+GraphReference images_of(const ExportedGraph& graph) {
+  return std::ranges::find(graph.inputs, GraphInput::Kind::kImages, &GraphInput::kind)->value;
+}
+
 std::optional<std::size_t> weight_place(const GraphNode& node, const ExportedGraph& graph) {
   const auto weight = reference_argument(node.arguments, "weight");
   if (!weight) return std::nullopt;
@@ -47,11 +55,11 @@ std::optional<std::size_t> weight_place(const GraphNode& node, const ExportedGra
 }
 
 std::vector<std::size_t> first_convolutions(const ExportedGraph& graph) {
-  const auto images = std::ranges::find(graph.inputs, GraphInput::Kind::kImages, &GraphInput::kind);
+  const GraphReference images = images_of(graph);
   std::vector<std::size_t> places;
   for (const GraphNode& node : graph.nodes) {
     if (node.target != "aten::conv2d") continue;
-    if (reference_argument(node.arguments, "input") != images->value) continue;
+    if (reference_argument(node.arguments, "input") != images) continue;
     if (const auto place = weight_place(node, graph)) places.push_back(*place);
   }
   return places;

@@ -42,8 +42,25 @@ void visit_references(Node& node, const Visit& visit) {
   }
 }
 
+// Whether `holds` is true of a value that the node makes.
+template <typename Predicate>
+[[nodiscard]] bool any_output(const GraphNode& node, const Predicate& holds) {
+  for (const GraphOutput& output : node.outputs) {
+    for (const GraphReference value : output.values) {
+      if (holds(value)) return true;
+    }
+  }
+  return false;
+}
+
+// "aten::add_.Tensor" and "aten::relu_", not "aten::add.Tensor".
+[[nodiscard]] bool is_in_place(std::string_view target);
+
 // For each value the last of the first `end` nodes that makes or uses it; `end` where none does.
 [[nodiscard]] std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end);
+
+// The value of the only input that is images.
+[[nodiscard]] GraphReference images_of(const ExportedGraph& graph);
 
 // Where among the inputs a node has its weights; nullopt where they are computed.
 [[nodiscard]] std::optional<std::size_t> weight_place(const GraphNode& node,

@@ -97,8 +97,7 @@ std::optional<std::vector<std::int64_t>> shape_of_one(const std::optional<Shape>
 }
 
 const std::optional<Shape>& images_shape(const ExportedGraph& graph) {
-  const auto images = std::ranges::find(graph.inputs, GraphInput::Kind::kImages, &GraphInput::kind);
-  return graph.values[images->value.value].shape;
+  return graph.values[images_of(graph).value].shape;
 }
 
 // Tensors of each stage, and the number of classes.

@@ -35,9 +35,9 @@ GraphReference only_output(const GraphNode& node) {
 
 // "aten::add_.Tensor" to "aten::add.Tensor"; others stay.
 std::string not_in_place(const std::string& target) {
-  const std::size_t dot = std::min(target.find('.'), target.size());
-  if (dot == 0 || target[dot - 1] != '_') return target;
-  return target.substr(0, dot - 1) + target.substr(dot);
+  if (!is_in_place(target)) return target;
+  const std::size_t end = std::min(target.find('.'), target.size());
+  return target.substr(0, end - 1) + target.substr(end);
 }
 
 // Operators whose result is the memory of what they are given.
@@ -148,10 +148,8 @@ class TrainingRemover {
     std::vector<GraphNode> kept;
     for (std::size_t i = result_.nodes.size(); i-- > 0;) {
       GraphNode& node = result_.nodes[i];
-      const bool counts = std::ranges::any_of(node.outputs, [&](const GraphOutput& output) {
-        return std::ranges::any_of(
-            output.values, [&](GraphReference value) { return used.contains(value.value); });
-      });
+      const bool counts =
+          any_output(node, [&](GraphReference value) { return used.contains(value.value); });
       if (!counts) continue;
       visit_references(node, [&](GraphReference value) { used.insert(value.value); });
       kept.push_back(std::move(node));

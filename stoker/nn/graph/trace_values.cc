@@ -88,10 +88,8 @@ class TraceRun {
   [[nodiscard]] std::vector<bool> find_wanted() const {
     std::vector<bool> wanted(network_.graph.values.size(), false);
     for (const GraphNode& node : network_.graph.nodes) {
-      const bool later = std::ranges::any_of(node.outputs, [&](const GraphOutput& output) {
-        return std::ranges::any_of(output.values,
-                                   [&](GraphReference value) { return depends_[value.value]; });
-      });
+      const bool later =
+          any_output(node, [&](GraphReference value) { return depends_[value.value]; });
       if (!later) continue;
       visit_references(node, [&](GraphReference value) {
         wanted[value.value] =

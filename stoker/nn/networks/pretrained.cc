@@ -88,10 +88,11 @@ void check_exists(const std::filesystem::path& path, const std::string& architec
                .found = std::move(found)});
 }
 
-// By our names, where the file has timm's.
+// By our names, where the file has timm's. Names that layers note are PublishedTensors' work.
 std::vector<TensorView> own_tensors(const WeightsFile& file, const std::string& architecture) {
   const TimmFamily* family = find_timm_family(architecture);
-  return family != nullptr ? with_own_names(*family, file.tensors()) : file.tensors();
+  const bool renames = family != nullptr && !family->noted;
+  return renames ? with_own_names(*family, file.tensors()) : file.tensors();
 }
 
 WeightsFit load_fitting(Model& model, const WeightsFile& file, const std::filesystem::path& path,

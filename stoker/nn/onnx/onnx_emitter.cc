@@ -36,6 +36,12 @@ std::int64_t onnx_type(at::ScalarType type) {
   }
 }
 
+OnnxValue named_constant(OnnxGraph& onnx, const std::string& name, const at::Tensor& tensor) {
+  const std::array<NamedTensor, 1> named = {NamedTensor{name, tensor}};
+  const FileTensors rows(named);
+  return onnx.constant(rows.views().front());
+}
+
 }  // namespace
 
 OnnxEmitter::OnnxEmitter(OnnxGraph& onnx, const InferenceGraph& network,
@@ -48,10 +54,8 @@ OnnxEmitter::OnnxEmitter(OnnxGraph& onnx, const InferenceGraph& network,
 
 OnnxValue OnnxEmitter::emit() {
   for (const GraphNode& node : network_.graph.nodes) {
-    const bool counts = std::ranges::any_of(node.outputs, [&](const GraphOutput& output) {
-      return std::ranges::any_of(
-          output.values, [&](GraphReference value) { return traced(value).depends_on_images; });
-    });
+    const bool counts =
+        any_output(node, [&](GraphReference value) { return traced(value).depends_on_images; });
     if (!counts) continue;
     const EmitOperator operation = onnx_operator(node.target);
     if (operation == nullptr) refuse(node, "operators that have a form in ONNX", node.target);
@@ -87,9 +91,7 @@ OnnxValue OnnxEmitter::value(GraphReference reference) {
                    .found = network_.graph.values[reference.value].name});
     }
     const at::Tensor& tensor = network_.tensors[static_cast<std::size_t>(input - inputs.begin())];
-    const std::array<NamedTensor, 1> named = {NamedTensor{input->name, tensor}};
-    const FileTensors rows(named);
-    made = onnx_.constant(rows.views().front());
+    made = named_constant(onnx_, input->name, tensor);
   }
   made_[reference.value] = made;
   return made;
@@ -212,9 +214,7 @@ void OnnxEmitter::set_list(const GraphNode& node, std::span<const OnnxValue> val
 }
 
 OnnxValue OnnxEmitter::constant(const at::Tensor& tensor) {
-  const std::array<NamedTensor, 1> named = {NamedTensor{onnx_.fresh_name("constant"), tensor}};
-  const FileTensors rows(named);
-  return onnx_.constant(rows.views().front());
+  return named_constant(onnx_, onnx_.fresh_name("constant"), tensor);
 }
 
 OnnxValue OnnxEmitter::constant(const Sizes& integers) {
