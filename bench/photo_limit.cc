@@ -44,7 +44,8 @@ double bare(const Source& source, const FeedOptions& options) {
                                  .pixel_type = options.pixel_type,
                                  .normalisation = options.normalisation,
                                  .framing = options.framing,
-                                 .seed = options.seed});
+                                 .seed = options.seed,
+                                 .views = options.views});
       std::vector<float> floats(shape.bytes());
       for (std::uint64_t i = static_cast<std::uint64_t>(w); i < source.size();
            i += static_cast<std::uint64_t>(options.workers)) {

@@ -29,7 +29,9 @@ std::vector<DeviceBatch> batches_in_memory(const std::shared_ptr<const Source>& 
   DeviceBatches batches(feed, at::kCPU, {});
   std::vector<DeviceBatch> kept;
   while (auto batch = batches.next()) {
-    kept.push_back({batch->values.clone(), batch->labels.clone(), batch->number});
+    kept.push_back({.values = batch->values.clone(),
+                    .labels = batch->labels.clone(),
+                    .number = batch->number});
   }
   return kept;
 }

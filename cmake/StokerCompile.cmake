@@ -28,6 +28,19 @@ endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(stoker_compile INTERFACE -Wno-unknown-warning-option)  # some are turned off that only GCC has
 endif()
+# Paths of this machine stand in no program: messages of LibTorch's headers contain the names of their files.
+target_compile_options(stoker_compile INTERFACE
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+  -ffile-prefix-map=${PROJECT_BINARY_DIR}/=build/)
+if(NOT STOKER_SANITIZE)
+  # What distributions ask for: overflows end the program, and tables of addresses cannot be written.
+  target_compile_options(stoker_compile INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong> $<$<COMPILE_LANGUAGE:CXX>:-fstack-clash-protection>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE> $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-D_FORTIFY_SOURCE=2>)
+  add_link_options(-Wl,-z,relro,-z,now -Wl,-z,noexecstack)
+endif()
+# See stoker/core/condition_wait.cc.
+target_link_options(stoker_compile INTERFACE -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
 if(STOKER_WERROR)
   target_compile_options(stoker_compile INTERFACE -Werror)
 endif()

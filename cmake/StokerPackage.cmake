@@ -7,6 +7,15 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(STOKER_PACKAGE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(STOKER_CONFIG_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Stoker)
+# What only Stoker itself loads and starts. The same on every system: the program looks for it in ../lib/stoker.
+set(STOKER_PRIVATE_DIR lib/stoker)
+
+option(STOKER_LINK_LIBTORCH "Installed programs find LibTorch where it is now; OFF: they look for it, as packages must" ON)
+option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
+if(STOKER_BUNDLE)
+  # The old kind of path in the file, which also holds for libraries of libraries.
+  add_link_options(-Wl,--disable-new-dtags)
+endif()
 
 # Their objects make libstoker_feed. `cuda` is not among them: nothing of the feed uses it.
 set(STOKER_FEED_MODULES core store image kernels augment data doctor pipeline)
@@ -59,6 +68,8 @@ function(stoker_library component)
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX OUTPUT_NAME ${LIBRARY_NAME} EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  stoker_rpath(rpath ${CMAKE_INSTALL_LIBDIR} TORCH)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
   set_property(GLOBAL APPEND PROPERTY STOKER_COMPONENTS ${component})
   set_property(GLOBAL PROPERTY STOKER_DESCRIPTION_${component} "${LIBRARY_DESCRIPTION}")
   set_property(GLOBAL PROPERTY STOKER_NAME_${component} ${LIBRARY_NAME})
@@ -84,7 +95,9 @@ endfunction()
 # stoker_install_network(): the component `network`, which is `train` with LibTorch's headers (Stoker-network.cmake.in).
 function(stoker_install_network)
   configure_file(${STOKER_PACKAGE_DIR}/Stoker-network.cmake.in ${PROJECT_BINARY_DIR}/Stoker-network.cmake @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/Stoker-network.cmake ${STOKER_PACKAGE_DIR}/StokerTorchTarget.cmake
+  configure_file(${STOKER_PACKAGE_DIR}/StokerFindLibTorch.cmake.in ${PROJECT_BINARY_DIR}/StokerFindLibTorch.cmake @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/Stoker-network.cmake ${PROJECT_BINARY_DIR}/StokerFindLibTorch.cmake
+                ${STOKER_PACKAGE_DIR}/StokerTorchTarget.cmake
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT train)
 endfunction()
 
@@ -95,6 +108,10 @@ function(stoker_install_package)
     stoker_install_component(${component})
   endforeach()
   if("train" IN_LIST components)
+    set(STOKER_TORCH_HINT)
+    if(STOKER_LINK_LIBTORCH)
+      set(STOKER_TORCH_HINT ${torch_root})
+    endif()
     stoker_install_network()
   endif()
   configure_package_config_file(${STOKER_PACKAGE_DIR}/StokerConfig.cmake.in ${PROJECT_BINARY_DIR}/StokerConfig.cmake
@@ -103,18 +120,69 @@ function(stoker_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/StokerConfig.cmake ${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT feed)
 
-  # The trainer stands beside the program, which starts it; what both load at run time is in the folder of libraries. They
-  # find LibTorch where it was when they were linked (torch_lib, of StokerTorch.cmake).
-  file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  foreach(target stoker stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
+  stoker_install_program()
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT feed)
+  if(STOKER_BUNDLE)
+    include(StokerBundle)
+    stoker_install_bundle()
+  endif()
+endfunction()
+
+# stoker_rpath(<variable> <folder of the file under the prefix> [TORCH]): where it finds libraries of ours and, with TORCH,
+# LibTorch.
+function(stoker_rpath variable folder)
+  cmake_parse_arguments(RPATH "TORCH" "" "" ${ARGN})
+  file(RELATIVE_PATH to_private /${folder} /${STOKER_PRIVATE_DIR})
+  set(places "$ORIGIN/${to_private}")
+  string(REGEX REPLACE "/$" "" places "${places}")
+  if(RPATH_TORCH AND STOKER_LINK_LIBTORCH)
+    list(APPEND places "${torch_lib}")
+  endif()
+  set(${variable} "${places}" PARENT_SCOPE)
+endfunction()
+
+# stoker_install_program(): `stoker`, which is for users, and what it starts and loads, which is not: the trainer and the
+# libraries with CUDA in them.
+function(stoker_install_program)
+  if(NOT TARGET stoker)
+    return()
+  endif()
+  stoker_rpath(rpath ${CMAKE_INSTALL_BINDIR})
+  set_target_properties(stoker PROPERTIES INSTALL_RPATH "${rpath}")
+  install(TARGETS stoker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  stoker_rpath(rpath ${STOKER_PRIVATE_DIR} TORCH)
+  foreach(target stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
     if(TARGET ${target})
-      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries};${torch_lib}")
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
       install(TARGETS ${target}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT program)
+        RUNTIME DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT program
+        LIBRARY DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT program)
     endif()
   endforeach()
-  if(TARGET stoker)
-    install(FILES ${PROJECT_SOURCE_DIR}/python/log_run.py DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT program)
+  install(FILES ${PROJECT_SOURCE_DIR}/python/log_run.py DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT program)
+  stoker_install_texts()
+endfunction()
+
+# stoker_install_texts(): the manual page and the completions of shells, which the program itself writes.
+function(stoker_install_texts)
+  set(folder ${PROJECT_BINARY_DIR}/texts)
+  set(outputs ${folder}/stoker.1 ${folder}/stoker.bash ${folder}/_stoker ${folder}/stoker.fish)
+  set(program ${CMAKE_COMMAND} -E env ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:stoker>)
+  if(TARGET stoker_trainer)
+    list(INSERT program 3 STOKER_LIBTORCH=${torch_root})
   endif()
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND ${program} man > ${folder}/stoker.1
+    COMMAND ${program} completion bash > ${folder}/stoker.bash
+    COMMAND ${program} completion zsh > ${folder}/_stoker
+    COMMAND ${program} completion fish > ${folder}/stoker.fish
+    DEPENDS stoker
+    VERBATIM)
+  add_custom_target(stoker_texts ALL DEPENDS ${outputs})
+  install(FILES ${folder}/stoker.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+  set(share ${CMAKE_INSTALL_DATADIR})
+  install(FILES ${folder}/stoker.bash DESTINATION ${share}/bash-completion/completions RENAME stoker COMPONENT program)
+  install(FILES ${folder}/_stoker DESTINATION ${share}/zsh/vendor-completions COMPONENT program)
+  install(FILES ${folder}/stoker.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT program)
 endfunction()

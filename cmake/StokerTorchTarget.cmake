@@ -10,12 +10,28 @@ function(stoker_torch_target target torch_cpu)
   # After the system's headers: the wheel carries copies of other libraries' headers, fmt's in another version than
   # the one that we link.
   target_compile_options(${target} INTERFACE
-    "SHELL:-idirafter ${root}/include" "SHELL:-idirafter ${root}/include/torch/csrc/api/include")
-  # libtorch_cpu finds the CUDA libraries that it names by itself; the linker has to be told.
-  file(GLOB cuda_libs ${root}/../nvidia/cu*/lib)
+    "SHELL:-idirafter ${root}/include" "SHELL:-idirafter ${root}/include/torch/csrc/api/include"
+    # Messages contain the names of these headers; where they lie is nobody's concern.
+    -ffile-prefix-map=${root}/include/=)
+  stoker_link_cuda_of_torch(${target} ${torch_cpu})
+  target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
+endfunction()
+
+# stoker_link_cuda_of_torch(<target> <path of libtorch_cpu>): libtorch_cpu finds the CUDA libraries that it names by itself; the
+# linker has to be told.
+function(stoker_link_cuda_of_torch target torch_cpu)
+  get_filename_component(torch_cpu ${torch_cpu} REALPATH)
+  get_filename_component(lib ${torch_cpu} DIRECTORY)
+  file(GLOB cuda_libs ${lib}/../../nvidia/cu*/lib)
   list(TRANSFORM cuda_libs PREPEND "-Wl,-rpath-link,")
   target_link_options(${target} INTERFACE ${cuda_libs})
-  target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
+endfunction()
+
+# stoker_find_torch_at_run_time(<target> <path of libtorch_cpu>): for programs that link a library of ours which needs LibTorch.
+function(stoker_find_torch_at_run_time target torch_cpu)
+  get_filename_component(lib ${torch_cpu} DIRECTORY)
+  target_link_options(${target} INTERFACE -Wl,-rpath-link,${lib} -Wl,-rpath,${lib})
+  stoker_link_cuda_of_torch(${target} ${torch_cpu})
 endfunction()
 
 # stoker_torch_version(<variable> <folder with lib/ and include/>): "2.15.0"; empty where there are no headers.

@@ -3,6 +3,7 @@
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/program.h"
+#include "stoker/cli/trainer_process.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/run/label_check.h"
 #include "stoker/run/recipes.h"
@@ -33,6 +34,7 @@ stoker::OfferedValues offered_values() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  stoker::restore_library_path();
   ::prctl(PR_SET_NAME, "stoker");  // for ps and killall: it is what the user started
   return stoker::run_command_line(argc, argv,
                                   {.add_commands = add_trainer_commands,

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "stoker/cli/find_libtorch.h"
 #include "stoker/core/error.h"
 
 namespace stoker {
@@ -19,6 +20,18 @@ namespace fs = std::filesystem;
 constexpr std::string_view kProgram = "stoker", kTrainer = "stoker-trainer";
 constexpr std::array<std::string_view, 5> kTorchCommands = {"train", "eval", "predict", "export",
                                                             "devices"};
+#ifdef STOKER_TORCH_VERSION
+constexpr std::string_view kTorchVersion = STOKER_TORCH_VERSION;
+#else
+constexpr std::string_view kTorchVersion = "";  // a build without a trainer
+#endif
+#ifdef STOKER_TORCH_LINKED
+constexpr bool kTorchIsLinked = true;  // the trainer knows where LibTorch is
+#else
+constexpr bool kTorchIsLinked = false;
+#endif
+constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
+constexpr const char* kPathBefore = "STOKER_LIBRARY_PATH_BEFORE";
 constexpr std::array<std::string_view, 2> kUsersSettings = {"GOMP_SPINCOUNT=", "OMP_WAIT_POLICY="};
 
 bool is_torch_command(std::string_view word) noexcept {
@@ -33,6 +46,42 @@ bool is_users_setting(std::string_view line) noexcept {
     if (line.substr(0, setting.size()) == setting) return true;
   }
   return false;
+}
+
+// Commands of stoker-trainer alone.
+bool is_trainer_command(std::string_view word) noexcept {
+  return is_torch_command(word) || word == "sweep" || word == "settings" || word == "doctor";
+}
+
+// Beside the program in a build, in lib/stoker where it is installed. Empty where there is none.
+fs::path trainer_of(const fs::path& folder) {
+  for (const fs::path& place : {folder, folder.parent_path() / "lib" / "stoker"}) {
+    if (fs::exists(place / kTrainer)) return place / kTrainer;
+  }
+  return {};
+}
+
+// For the loader, which reads it once, before main(). The trainer puts back what the user had.
+void add_library_path(const fs::path& libraries) {
+  const char* value = std::getenv(kLibraryPath);
+  const std::string before = value == nullptr ? "" : value;
+  ::setenv(kPathBefore, before.c_str(), 1);
+  ::setenv(kLibraryPath, (libraries.string() + (before.empty() ? "" : ":" + before)).c_str(), 1);
+}
+
+ErrorDetails missing_libtorch(const LibTorchSearch& search) {
+  const std::string version(minor_version(kTorchVersion));
+  std::string found = "none";
+  for (const std::string& line : search.refused) {
+    found = (found == "none" ? "" : found + "; ") + line;
+  }
+  return {.what = "this command computes with LibTorch, which is not in this package",
+          .expected = "LibTorch " + version +
+                      " in the active Python environment, in STOKER_LIBTORCH " +
+                      "or in lib/stoker/libtorch beside the program",
+          .found = found,
+          .hint = "Run pip install \"torch==" + version + ".*\" in an active environment, or set " +
+                  "STOKER_LIBTORCH to a folder with lib/libtorch_cpu.so."};
 }
 
 }  // namespace
@@ -51,8 +100,17 @@ bool needs_short_spinning(int argc, const char* const* argv,
 }
 
 void become_trainer(int argc, char** argv) {
-  const fs::path trainer = fs::read_symlink("/proc/self/exe").parent_path() / kTrainer;
-  if (!fs::exists(trainer)) return;
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path trainer = trainer_of(folder);
+  if (trainer.empty()) return;
+  if (!kTorchIsLinked || std::getenv("STOKER_LIBTORCH") != nullptr) {
+    const LibTorchSearch search = find_libtorch(libtorch_places(folder), kTorchVersion);
+    if (search.libraries.empty()) {
+      if (argc < 2 || !is_trainer_command(argv[1])) return;
+      throw Error(missing_libtorch(search));
+    }
+    add_library_path(search.libraries);
+  }
   if (needs_short_spinning(argc, argv, environ)) ::setenv(kSpinName, kSpinValue, 1);
   ::execv(trainer.c_str(), argv);
   throw Error({.what = "cannot start the trainer",
@@ -60,9 +118,25 @@ void become_trainer(int argc, char** argv) {
                .found = std::strerror(errno)});
 }
 
+void restore_library_path() {
+  const char* before = std::getenv(kPathBefore);
+  if (before == nullptr) return;
+  if (*before == '\0') {
+    ::unsetenv(kLibraryPath);
+  } else {
+    ::setenv(kLibraryPath, before, 1);
+  }
+  ::unsetenv(kPathBefore);
+}
+
 std::string program_path() {
   const fs::path self = fs::read_symlink("/proc/self/exe");
-  return (self.filename() == kTrainer ? self.parent_path() / kProgram : self).string();
+  if (self.filename() != kTrainer) return self.string();
+  const fs::path folder = self.parent_path();
+  const fs::path beside = folder / kProgram;
+  return (fs::is_regular_file(beside) ? beside
+                                      : folder.parent_path().parent_path() / "bin" / kProgram)
+      .string();
 }
 
 }  // namespace stoker

@@ -23,9 +23,14 @@ inline constexpr const char* kSpinValue = "1000";
 [[nodiscard]] bool needs_short_spinning(int argc, const char* const* argv,
                                         const char* const* environment) noexcept;
 
-// Executes stoker-trainer, which stands beside this program, with the same words. Returns where
-// there is none: in a build of the feed alone. Throws Error where the system refuses.
+// Executes stoker-trainer with the same words. Packages do not contain LibTorch: it is looked for
+// (find_libtorch.h) and handed to the loader. Returns where there is no trainer (a build of the
+// feed alone), and where there is no LibTorch for words that are no command of the trainer, such as
+// --help. Throws Error where LibTorch is missing, or the system refuses.
 void become_trainer(int argc, char** argv);
+
+// The trainer's first act: gives processes that it starts the user's LD_LIBRARY_PATH.
+void restore_library_path();
 
 // The program that users call, also where this is the other one.
 [[nodiscard]] std::string program_path();

@@ -7,15 +7,31 @@
 
 namespace stoker {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the program or the shared library that contains this function.
+fs::path own_folder() {
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<const void*>(&own_library_paths), &info) == 0 ||
+      info.dli_fname == nullptr) {
+    return {};
+  }
+  std::error_code failed;
+  return fs::weakly_canonical(info.dli_fname, failed).parent_path();
+}
+
+}  // namespace
+
 std::vector<std::string> own_library_paths(const std::string& file_name) {
-  namespace fs = std::filesystem;
   std::vector<std::string> found;
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  if (!failed) {
-    for (const fs::path& folder : {program / "lib", program.parent_path() / "lib", program}) {
-      if (fs::exists(folder / file_name, failed)) found.push_back((folder / file_name).string());
-    }
+  const fs::path own = own_folder();
+  for (const fs::path& folder : {program / "lib", program.parent_path() / "lib" / "stoker", program,
+                                 own / "stoker", own.parent_path() / "stoker"}) {
+    if (fs::exists(folder / file_name, failed)) found.push_back((folder / file_name).string());
   }
   found.push_back(file_name);
   return found;

@@ -6,9 +6,10 @@
 
 namespace stoker {
 
-// Where such a library may be: in lib/ beside the program (a build), in ../lib (an installation),
-// beside the program, and at last its bare name, which the loader looks for. Only existing files,
-// but for the last.
+// Where such a library may be: in lib/ beside the program (a build), in ../lib/stoker (an
+// installation), beside the program, in stoker/ beside or above our shared library (another program
+// that uses it), and at last its bare name, which the loader looks for. Only existing files, but
+// for the last.
 [[nodiscard]] std::vector<std::string> own_library_paths(const std::string& file_name);
 
 // Opens the first that can be opened, with dlopen's flags; nullptr where none can, and dlerror()

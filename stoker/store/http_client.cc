@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
+#include "stoker/store/certificates.h"
 
 namespace stoker {
 namespace {
@@ -125,6 +126,9 @@ void set_options(Exchange& exchange, const RetryOptions& limits) {
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  if (const std::string& file = certificate_file(); !file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, file.c_str());
+  }
   curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits.connect.count()));
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kSlowBytesPerSecond);
