@@ -6,7 +6,7 @@
 # stoker_install_bundle(): runs when the package is installed (cmake/install_bundle.cmake).
 function(stoker_install_bundle)
   set(libraries)
-  foreach(target stoker_library_feed stoker_library_train)
+  foreach(target stoker_library_feed stoker_library_train stoker_curl)
     if(TARGET ${target})
       list(APPEND libraries $<TARGET_FILE:${target}>)
     endif()
