@@ -13,6 +13,8 @@ set(STOKER_PRIVATE_DIR lib/stoker)
 # Both concern the installation alone: a build with tests can be packed. They are components too, `local` and `bundle`.
 option(STOKER_LINK_LIBTORCH "What is installed looks for LibTorch where it is now, before other places" ON)
 option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
+option(STOKER_SMALL_CURL "Make a libcurl of HTTP and HTTPS alone from the system's libcurl.a: fewer libraries to carry" OFF)
+option(STOKER_WHEEL "Install for site-packages/stoker: no symbolic links, which wheels cannot have" OFF)
 # The old kind of path in programs, which also holds for libraries of libraries.
 if(PROJECT_IS_TOP_LEVEL)
   add_link_options(-Wl,--disable-new-dtags)
@@ -68,7 +70,10 @@ function(stoker_library component)
   # Before 1.0 a minor version may change the interface.
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX OUTPUT_NAME ${LIBRARY_NAME} EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(NOT STOKER_WHEEL)
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION})
+  endif()
   stoker_rpath(rpath ${CMAKE_INSTALL_LIBDIR})
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
   set_property(GLOBAL APPEND PROPERTY STOKER_COMPONENTS ${component})
@@ -76,10 +81,23 @@ function(stoker_library component)
   set_property(GLOBAL PROPERTY STOKER_NAME_${component} ${LIBRARY_NAME})
 endfunction()
 
+# stoker_install_namelink(<component>): lib<name>.so for the linker (pkg-config) as a text, where it cannot be a symbolic link.
+function(stoker_install_namelink component)
+  get_property(name GLOBAL PROPERTY STOKER_NAME_${component})
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/namelinks/lib${name}.so
+    CONTENT "INPUT($<TARGET_SONAME_FILE_NAME:stoker_library_${component}>)\n")
+  install(FILES ${PROJECT_BINARY_DIR}/namelinks/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+endfunction()
+
 # stoker_install_component(<component>): library, public headers, CMake's target and pkg-config's file.
 function(stoker_install_component component)
+  set(namelink)
+  if(STOKER_WHEEL)
+    set(namelink NAMELINK_SKIP)
+    stoker_install_namelink(${component})
+  endif()
   install(TARGETS stoker_library_${component} EXPORT Stoker-${component}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${namelink}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
   install(EXPORT Stoker-${component} NAMESPACE Stoker:: DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT ${component})
 
@@ -121,6 +139,10 @@ function(stoker_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/StokerConfig.cmake ${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT feed)
 
+  if(TARGET stoker_curl)
+    set_target_properties(stoker_curl PROPERTIES INSTALL_RPATH "$ORIGIN")
+    install(TARGETS stoker_curl LIBRARY DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT feed)
+  endif()
   stoker_install_program()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT feed)
   include(StokerBundle)
@@ -157,7 +179,12 @@ function(stoker_install_program)
   set_target_properties(stoker PROPERTIES INSTALL_RPATH "${rpath}")
   install(TARGETS stoker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   stoker_rpath(rpath ${STOKER_PRIVATE_DIR})
-  foreach(target stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
+  if(STOKER_WHEEL AND STOKER_CUDA)
+    # CUDA's runtime of pip's packages, which come with torch, for the commands that do without LibTorch.
+    string(REGEX MATCH "^[0-9]+" cuda_major ${CMAKE_CUDA_COMPILER_VERSION})
+    list(APPEND rpath "$ORIGIN/../../../nvidia/cu${cuda_major}/lib")
+  endif()
+  foreach(target stoker_trainer stoker_gpu stoker_nccl)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
       install(TARGETS ${target}
@@ -166,6 +193,9 @@ function(stoker_install_program)
     endif()
   endforeach()
   install(FILES ${PROJECT_SOURCE_DIR}/python/log_run.py DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT program)
+  if(STOKER_WHEEL)  # what pip puts into the environment's bin
+    install(PROGRAMS ${PROJECT_SOURCE_DIR}/python/stoker_command.py DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME stoker COMPONENT program)
+  endif()
   stoker_install_texts()
 endfunction()
 
