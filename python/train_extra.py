@@ -4,10 +4,8 @@ import pathlib
 import re
 
 
-def dynamic_metadata(field, settings=None):
-    if field != "optional-dependencies" or settings:
-        raise RuntimeError(f"train_extra gives the optional dependencies and has no settings: got {field}, {settings}")
+def dynamic_metadata(_settings, _project):
     text = (pathlib.Path(__file__).parent.parent / "requirements.txt").read_text(encoding="utf-8")
     major, minor, patch = re.search(r"^torch==(\d+)\.(\d+)\.(\d+)$", text, re.M).groups()
     # Functions are linked by name, and another minor version has others (stoker/cli/find_libtorch.h).
-    return {"train": [f"torch>={major}.{minor}.{patch},<{major}.{int(minor) + 1}"]}
+    return {"optional-dependencies": {"train": [f"torch>={major}.{minor}.{patch},<{major}.{int(minor) + 1}"]}}
