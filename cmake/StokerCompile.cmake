@@ -29,9 +29,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(stoker_compile INTERFACE -Wno-unknown-warning-option)  # some are turned off that only GCC has
 endif()
 # Paths of this machine stand in no program: messages of LibTorch's headers contain the names of their files.
-target_compile_options(stoker_compile INTERFACE
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
-  -ffile-prefix-map=${PROJECT_BINARY_DIR}/=build/)
+target_compile_options(stoker_compile INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(NOT STOKER_SANITIZE)
   # What distributions ask for: overflows end the program, and tables of addresses cannot be written.
   target_compile_options(stoker_compile INTERFACE

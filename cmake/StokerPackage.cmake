@@ -10,10 +10,13 @@ set(STOKER_CONFIG_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Stoker)
 # What only Stoker itself loads and starts. The same on every system: the program looks for it in ../lib/stoker.
 set(STOKER_PRIVATE_DIR lib/stoker)
 
-option(STOKER_LINK_LIBTORCH "Installed programs find LibTorch where it is now; OFF: they look for it, as packages must" ON)
+# Both concern the installation alone: a build with tests can be packed. They are components too, `local` and `bundle`.
+option(STOKER_LINK_LIBTORCH "What is installed looks for LibTorch where it is now, before other places" ON)
 option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
-if(STOKER_BUNDLE)
-  # The old kind of path in the file, which also holds for libraries of libraries.
+option(STOKER_SMALL_CURL "Make a libcurl of HTTP and HTTPS alone from the system's libcurl.a: fewer libraries to carry" OFF)
+option(STOKER_WHEEL "Install for site-packages/stoker: no symbolic links, which wheels cannot have" OFF)
+# The old kind of path in programs, which also holds for libraries of libraries.
+if(PROJECT_IS_TOP_LEVEL)
   add_link_options(-Wl,--disable-new-dtags)
 endif()
 
@@ -23,7 +26,7 @@ set(STOKER_FEED_MODULES core store image kernels augment data doctor pipeline)
 set(STOKER_FEED_HEADERS
   stoker/export.h stoker/feed.h
   stoker/augment/framing.h stoker/augment/operation.h stoker/augment/policy.h stoker/augment/presets.h stoker/augment/registry.h
-  stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
+  stoker/core/data_order.h stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
   stoker/data/catalog.h stoker/data/division.h stoker/data/shards/shard_options.h
   stoker/data/sources/field_rows.h stoker/data/sources/fields.h stoker/data/sources/folder_source.h
   stoker/data/sources/image_folder.h stoker/data/sources/source.h stoker/data/sources/table_columns.h
@@ -67,18 +70,34 @@ function(stoker_library component)
   # Before 1.0 a minor version may change the interface.
   set_target_properties(${target} PROPERTIES
     LINKER_LANGUAGE CXX OUTPUT_NAME ${LIBRARY_NAME} EXPORT_NAME ${component} LINK_DEPENDS ${symbols}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  stoker_rpath(rpath ${CMAKE_INSTALL_LIBDIR} TORCH)
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(NOT STOKER_WHEEL)
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION})
+  endif()
+  stoker_rpath(rpath ${CMAKE_INSTALL_LIBDIR})
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
   set_property(GLOBAL APPEND PROPERTY STOKER_COMPONENTS ${component})
   set_property(GLOBAL PROPERTY STOKER_DESCRIPTION_${component} "${LIBRARY_DESCRIPTION}")
   set_property(GLOBAL PROPERTY STOKER_NAME_${component} ${LIBRARY_NAME})
 endfunction()
 
+# stoker_install_namelink(<component>): lib<name>.so for the linker (pkg-config) as a text, where it cannot be a symbolic link.
+function(stoker_install_namelink component)
+  get_property(name GLOBAL PROPERTY STOKER_NAME_${component})
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/namelinks/lib${name}.so
+    CONTENT "INPUT($<TARGET_SONAME_FILE_NAME:stoker_library_${component}>)\n")
+  install(FILES ${PROJECT_BINARY_DIR}/namelinks/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+endfunction()
+
 # stoker_install_component(<component>): library, public headers, CMake's target and pkg-config's file.
 function(stoker_install_component component)
+  set(namelink)
+  if(STOKER_WHEEL)
+    set(namelink NAMELINK_SKIP)
+    stoker_install_namelink(${component})
+  endif()
   install(TARGETS stoker_library_${component} EXPORT Stoker-${component}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${namelink}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
   install(EXPORT Stoker-${component} NAMESPACE Stoker:: DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT ${component})
 
@@ -95,8 +114,7 @@ endfunction()
 # stoker_install_network(): the component `network`, which is `train` with LibTorch's headers (Stoker-network.cmake.in).
 function(stoker_install_network)
   configure_file(${STOKER_PACKAGE_DIR}/Stoker-network.cmake.in ${PROJECT_BINARY_DIR}/Stoker-network.cmake @ONLY)
-  configure_file(${STOKER_PACKAGE_DIR}/StokerFindLibTorch.cmake.in ${PROJECT_BINARY_DIR}/StokerFindLibTorch.cmake @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/Stoker-network.cmake ${PROJECT_BINARY_DIR}/StokerFindLibTorch.cmake
+  install(FILES ${PROJECT_BINARY_DIR}/Stoker-network.cmake ${STOKER_PACKAGE_DIR}/StokerFindLibTorch.cmake
                 ${STOKER_PACKAGE_DIR}/StokerTorchTarget.cmake
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT train)
 endfunction()
@@ -108,11 +126,12 @@ function(stoker_install_package)
     stoker_install_component(${component})
   endforeach()
   if("train" IN_LIST components)
-    set(STOKER_TORCH_HINT)
-    if(STOKER_LINK_LIBTORCH)
-      set(STOKER_TORCH_HINT ${torch_root})
-    endif()
     stoker_install_network()
+    if(STOKER_LINK_LIBTORCH)
+      # Read by stoker/cli/find_libtorch.cc and StokerFindLibTorch.cmake.
+      file(WRITE ${PROJECT_BINARY_DIR}/libtorch-path "${torch_root}\n")
+      install(FILES ${PROJECT_BINARY_DIR}/libtorch-path DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT local)
+    endif()
   endif()
   configure_package_config_file(${STOKER_PACKAGE_DIR}/StokerConfig.cmake.in ${PROJECT_BINARY_DIR}/StokerConfig.cmake
     INSTALL_DESTINATION ${STOKER_CONFIG_DESTINATION})
@@ -120,25 +139,34 @@ function(stoker_install_package)
   install(FILES ${PROJECT_BINARY_DIR}/StokerConfig.cmake ${PROJECT_BINARY_DIR}/StokerConfigVersion.cmake
     DESTINATION ${STOKER_CONFIG_DESTINATION} COMPONENT feed)
 
+  if(TARGET stoker_curl)
+    set_target_properties(stoker_curl PROPERTIES INSTALL_RPATH "$ORIGIN")
+    install(TARGETS stoker_curl LIBRARY DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT feed)
+  endif()
   stoker_install_program()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT feed)
-  if(STOKER_BUNDLE)
-    include(StokerBundle)
-    stoker_install_bundle()
+  include(StokerBundle)
+  stoker_install_bundle()
+  if("train" IN_LIST components AND PROJECT_IS_TOP_LEVEL)
+    stoker_install_libtorch()
   endif()
 endfunction()
 
-# stoker_rpath(<variable> <folder of the file under the prefix> [TORCH]): where it finds libraries of ours and, with TORCH,
-# LibTorch.
+# The archive: `cpack` in the folder of the preset `package` (scripts/package_archive).
+if(PROJECT_IS_TOP_LEVEL)
+  string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
+  set(CPACK_GENERATOR TZST)
+  set(CPACK_PACKAGE_FILE_NAME stoker-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_ARCHIVE_THREADS 0)
+  include(CPack)
+endif()
+
+# stoker_rpath(<variable> <folder of the file under the prefix>): where it finds libraries that a package carries.
 function(stoker_rpath variable folder)
-  cmake_parse_arguments(RPATH "TORCH" "" "" ${ARGN})
   file(RELATIVE_PATH to_private /${folder} /${STOKER_PRIVATE_DIR})
-  set(places "$ORIGIN/${to_private}")
-  string(REGEX REPLACE "/$" "" places "${places}")
-  if(RPATH_TORCH AND STOKER_LINK_LIBTORCH)
-    list(APPEND places "${torch_lib}")
-  endif()
-  set(${variable} "${places}" PARENT_SCOPE)
+  string(REGEX REPLACE "/$" "" rpath "$ORIGIN/${to_private}")
+  set(${variable} "${rpath}" PARENT_SCOPE)
 endfunction()
 
 # stoker_install_program(): `stoker`, which is for users, and what it starts and loads, which is not: the trainer and the
@@ -150,8 +178,13 @@ function(stoker_install_program)
   stoker_rpath(rpath ${CMAKE_INSTALL_BINDIR})
   set_target_properties(stoker PROPERTIES INSTALL_RPATH "${rpath}")
   install(TARGETS stoker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-  stoker_rpath(rpath ${STOKER_PRIVATE_DIR} TORCH)
-  foreach(target stoker_trainer stoker_gpu stoker_cuda_check stoker_nccl)
+  stoker_rpath(rpath ${STOKER_PRIVATE_DIR})
+  if(STOKER_WHEEL AND STOKER_CUDA)
+    # CUDA's runtime of pip's packages, which come with torch, for the commands that do without LibTorch.
+    string(REGEX MATCH "^[0-9]+" cuda_major ${CMAKE_CUDA_COMPILER_VERSION})
+    list(APPEND rpath "$ORIGIN/../../../nvidia/cu${cuda_major}/lib")
+  endif()
+  foreach(target stoker_trainer stoker_gpu stoker_nccl)
     if(TARGET ${target})
       set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
       install(TARGETS ${target}
@@ -160,29 +193,49 @@ function(stoker_install_program)
     endif()
   endforeach()
   install(FILES ${PROJECT_SOURCE_DIR}/python/log_run.py DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT program)
+  if(STOKER_WHEEL)  # what pip puts into the environment's bin
+    install(PROGRAMS ${PROJECT_SOURCE_DIR}/python/stoker_command.py DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME stoker COMPONENT program)
+  endif()
   stoker_install_texts()
 endfunction()
 
-# stoker_install_texts(): the manual page and the completions of shells, which the program itself writes.
+# stoker_texts(): the manual page, the completions of shells and the help of the trainer's commands, which the program itself
+# writes. `stoker` prints them without starting the trainer (stoker/cli/ready_text.h).
+function(stoker_texts)
+  set(folder ${PROJECT_BINARY_DIR}/texts)
+  set(writer stoker)
+  set(commands)
+  if(TARGET stoker_trainer)
+    set(writer stoker_trainer)
+    set(commands train eval predict export sweep devices settings)
+  endif()
+  set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${writer}>)
+  set(lines COMMAND ${program} man > ${folder}/stoker.1)
+  set(outputs ${folder}/stoker.1)
+  foreach(shell bash zsh fish)
+    list(APPEND lines COMMAND ${program} completion ${shell} > ${folder}/completion.${shell})
+    list(APPEND outputs ${folder}/completion.${shell})
+  endforeach()
+  list(APPEND lines COMMAND ${program} --help > ${folder}/help.txt)
+  list(APPEND outputs ${folder}/help.txt)
+  foreach(command ${commands})
+    list(APPEND lines COMMAND ${program} ${command} --help > ${folder}/help-${command}.txt)
+    list(APPEND outputs ${folder}/help-${command}.txt)
+  endforeach()
+  add_custom_command(OUTPUT ${outputs} COMMAND ${CMAKE_COMMAND} -E make_directory ${folder} ${lines}
+    DEPENDS ${writer} COMMENT "Writing the manual page, completions and help" VERBATIM)
+  add_custom_target(stoker_texts ALL DEPENDS ${outputs})
+  if(TARGET stoker_trainer)
+    add_dependencies(stoker stoker_texts)  # else it would print old ones
+  endif()
+endfunction()
+
 function(stoker_install_texts)
   set(folder ${PROJECT_BINARY_DIR}/texts)
-  set(outputs ${folder}/stoker.1 ${folder}/stoker.bash ${folder}/_stoker ${folder}/stoker.fish)
-  set(program ${CMAKE_COMMAND} -E env ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:stoker>)
-  if(TARGET stoker_trainer)
-    list(INSERT program 3 STOKER_LIBTORCH=${torch_root})
-  endif()
-  add_custom_command(OUTPUT ${outputs}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND ${program} man > ${folder}/stoker.1
-    COMMAND ${program} completion bash > ${folder}/stoker.bash
-    COMMAND ${program} completion zsh > ${folder}/_stoker
-    COMMAND ${program} completion fish > ${folder}/stoker.fish
-    DEPENDS stoker
-    VERBATIM)
-  add_custom_target(stoker_texts ALL DEPENDS ${outputs})
   install(FILES ${folder}/stoker.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
   set(share ${CMAKE_INSTALL_DATADIR})
-  install(FILES ${folder}/stoker.bash DESTINATION ${share}/bash-completion/completions RENAME stoker COMPONENT program)
-  install(FILES ${folder}/_stoker DESTINATION ${share}/zsh/vendor-completions COMPONENT program)
-  install(FILES ${folder}/stoker.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT program)
+  install(FILES ${folder}/completion.bash DESTINATION ${share}/bash-completion/completions RENAME stoker COMPONENT program)
+  install(FILES ${folder}/completion.zsh DESTINATION ${share}/zsh/vendor-completions RENAME _stoker COMPONENT program)
+  install(FILES ${folder}/completion.fish DESTINATION ${share}/fish/vendor_completions.d RENAME stoker.fish COMPONENT program)
+  install(DIRECTORY ${folder} DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT program)
 endfunction()

@@ -17,7 +17,8 @@
 ///  - stoker::Source: derive from it for data of another kind, and pass it to the feed;
 ///  - stoker::Policy: augmentation as text; stoker::register_operation() adds operations to those
 ///    that it can name;
-///  - stoker::Feed and stoker::FeedOptions: the workers; stoker::Batch: what they give.
+///  - stoker::Feed and stoker::FeedOptions: the workers; stoker::Batch: what they give;
+///  - stoker::kDataOrderVersion: changes when the same seed gives other batches.
 ///
 /// Errors are thrown as stoker::Error. Link with the CMake target `Stoker::feed` or the pkg-config
 /// module `stoker-feed`.
@@ -26,6 +27,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/augment/presets.h"
 #include "stoker/augment/registry.h"
+#include "stoker/core/data_order.h"
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
 #include "stoker/data/division.h"

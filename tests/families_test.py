@@ -111,6 +111,19 @@ class Training(Case):
         told = networks_test.run(STOKER, "eval", self.folder / "data", "--weights", self.folder / "whole", "--split", "val", "--json")
         self.assertIn("top1", json.loads(told))
 
+    def test_two_ranks_train_as_one(self):
+        for name in ("convnext_atto", "vit_tiny_patch16_224"):
+            with self.subTest(name):
+                weights, losses, apart = self.rank_distances(name, name, "--img-size", "32")
+                self.assertLess(max(weights, losses, apart), 1e-5)
+
+    def test_two_ranks_with_synchronised_batch_norms_step_as_one(self):
+        # A single step: each next one of this network, from scratch, makes the rounding of the first about 20 times larger.
+        one_step = ("--img-size", "64", "--lr", "0.0001", "--batches-per-epoch", "1")
+        weights, losses, apart = self.rank_distances("efficientnet_b0", "efficientnet_b0", *one_step)
+        self.assertLess(max(weights, losses), 2e-4)
+        self.assertGreater(apart, 0.01)
+
     def test_the_network_is_that_of_the_weights(self):
         networks_test.draw(self.folder / "data", 16)
         self.python(self.folder, 32, "mobilenet_v3_small")

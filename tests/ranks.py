@@ -162,8 +162,9 @@ def tensors(folder, which="last"):
         return {name: file.get_tensor(name) for name in file.keys()}
 
 
-def distance(folder, other):
-    """The largest relative difference of a tensor's weights between two runs: |a - b| / |b|."""
+def distance(folder, other, least=0.0):
+    """The largest relative difference of a tensor's weights between two runs: |a - b| / |b|. Weights that are smaller than
+    `least` on average, as means that only rounding keeps from 0, count as that large."""
     a, b = tensors(folder), tensors(other)
     assert a.keys() == b.keys()
     found = 0.0
@@ -172,5 +173,5 @@ def distance(folder, other):
             assert numpy.array_equal(values, a[name]), name
             continue
         gap = numpy.linalg.norm(a[name].astype(numpy.float64) - values)
-        found = max(found, gap / max(1e-30, numpy.linalg.norm(values.astype(numpy.float64))))
+        found = max(found, gap / max(1e-30, least * values.size**0.5, numpy.linalg.norm(values.astype(numpy.float64))))
     return found

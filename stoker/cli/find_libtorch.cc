@@ -69,12 +69,16 @@ std::vector<fs::path> roots_in(const LibTorchPlaces& places) {
     return {is_file(places.given / kLibrary) ? places.given.parent_path() : places.given};
   }
   std::vector<fs::path> roots;
+  const fs::path prefix = places.program.parent_path();
+  // Where it was when Stoker was built, if that is also where it is installed.
+  std::string known = beginning_of(prefix / "lib" / "stoker" / "libtorch-path");
+  if (const std::size_t end = known.find('\n'); end != std::string::npos) known.resize(end);
+  if (!known.empty()) roots.emplace_back(known);
   for (const fs::path& environment : places.environments) {
     if (environment.empty()) continue;
     for (fs::path& root : torch_packages(environment)) roots.push_back(std::move(root));
   }
   if (!places.program.empty()) {
-    const fs::path prefix = places.program.parent_path();
     // Of an archive or a Debian package; of a wheel: site-packages/stoker/bin beside torch.
     roots.push_back(prefix / "lib" / "stoker" / "libtorch");
     roots.push_back(prefix.parent_path() / "torch");

@@ -58,6 +58,18 @@ TEST_F(FindLibTorch, RefusesOtherVersionsAndGoesOn) {
   EXPECT_EQ(find_libtorch({.environments = {venv_}, .program = program_}, "2.15.0").libraries, own);
 }
 
+TEST_F(FindLibTorch, WhatItWasBuiltWithComesFirst) {
+  torch_in(wheel_, "__version__ = '2.15.0'");
+  const fs::path known = torch_in(folder_.path() / "known", "__version__ = '2.15.0'");
+  write_text(program_.parent_path() / "lib/stoker/libtorch-path",
+             known.parent_path().string() + "\n");
+  EXPECT_EQ(find_libtorch({.environments = {venv_}, .program = program_}, "2.15.0").libraries,
+            known);
+  fs::remove_all(known);
+  EXPECT_EQ(find_libtorch({.environments = {venv_}, .program = program_}, "2.15.0").libraries,
+            wheel_ / "lib");
+}
+
 TEST_F(FindLibTorch, FindsTheWheelBesideOurs) {
   const fs::path packages = folder_.path() / "site-packages";
   const fs::path expected = torch_in(packages / "torch", "__version__ = '2.15.0'");

@@ -25,11 +25,6 @@ constexpr std::string_view kTorchVersion = STOKER_TORCH_VERSION;
 #else
 constexpr std::string_view kTorchVersion = "";  // a build without a trainer
 #endif
-#ifdef STOKER_TORCH_LINKED
-constexpr bool kTorchIsLinked = true;  // the trainer knows where LibTorch is
-#else
-constexpr bool kTorchIsLinked = false;
-#endif
 constexpr const char* kLibraryPath = "LD_LIBRARY_PATH";
 constexpr const char* kPathBefore = "STOKER_LIBRARY_PATH_BEFORE";
 constexpr std::array<std::string_view, 2> kUsersSettings = {"GOMP_SPINCOUNT=", "OMP_WAIT_POLICY="};
@@ -103,7 +98,8 @@ void become_trainer(int argc, char** argv) {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path trainer = trainer_of(folder);
   if (trainer.empty()) return;
-  if (!kTorchIsLinked || std::getenv("STOKER_LIBTORCH") != nullptr) {
+  // In a build the trainer knows where LibTorch is.
+  if (trainer.parent_path() != folder) {
     const LibTorchSearch search = find_libtorch(libtorch_places(folder), kTorchVersion);
     if (search.libraries.empty()) {
       if (argc < 2 || !is_trainer_command(argv[1])) return;

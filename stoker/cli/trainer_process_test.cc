@@ -1,5 +1,6 @@
 #include "stoker/cli/trainer_process.h"
 
+#include <cstdlib>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -40,6 +41,23 @@ TEST(OpenmpWait, TheUsersSettingWins) {
 
 TEST(OpenmpWait, IsSetOnce) {
   EXPECT_FALSE(needed({"train"}, {"PATH=/bin", "GOMP_SPINCOUNT=10000"}));
+}
+
+TEST(LibraryPath, IsPutBackForChildren) {
+  ::setenv("LD_LIBRARY_PATH", "/torch/lib:/users", 1);
+  ::setenv("STOKER_LIBRARY_PATH_BEFORE", "/users", 1);
+  restore_library_path();
+  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/users");
+  EXPECT_EQ(std::getenv("STOKER_LIBRARY_PATH_BEFORE"), nullptr);
+
+  ::setenv("STOKER_LIBRARY_PATH_BEFORE", "", 1);
+  restore_library_path();
+  EXPECT_EQ(std::getenv("LD_LIBRARY_PATH"), nullptr);
+
+  ::setenv("LD_LIBRARY_PATH", "/users", 1);  // of a build, which sets nothing
+  restore_library_path();
+  EXPECT_STREQ(std::getenv("LD_LIBRARY_PATH"), "/users");
+  ::unsetenv("LD_LIBRARY_PATH");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The CUDA kernels on a real GPU, held against their references, with time tables (R14, R15, R18).
-// The code lies in a library of its own, which needs CUDA's runtime and is loaded only when it is
-// asked for: the program itself starts without.
+// The code lies beside that of gpu.h in libstoker_gpu.so, which needs CUDA's runtime and is loaded
+// only when it is asked for: the program itself starts without.
 #pragma once
 
 #include "stoker/kernels/kernel_check.h"
@@ -8,7 +8,7 @@
 namespace stoker::cuda {
 
 inline constexpr const char* kKernelCheckEntry = "stoker_check_cuda_kernels";
-inline constexpr const char* kKernelCheckLibrary = "libstoker_cuda_check.so";
+inline constexpr const char* kKernelCheckLibrary = "libstoker_gpu.so";
 // What the library has under that name. Throws nothing: what went wrong stands in the result.
 using CheckCudaKernels = void(int device_index, KernelCheck& result);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -16,6 +17,14 @@ CpuBudget budget_of_rank(const Launch& launch) {
   budget.cpus = std::max(1, static_cast<int>(budget.cpus * launch.cpu_share + kRounding));
   budget.reason += fmt::format(", of which {:.0f} % are this rank's", 100 * launch.cpu_share);
   return budget;
+}
+
+// oneDNN computes convolutions on CPUs with SSE4.1; on older ones it fails with "could not create a
+// primitive". LibTorch's own convolutions work there.
+void avoid_missing_instructions() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.1") == 0) at::globalContext().setUserEnabledMkldnn(false);
+#endif
 }
 
 }  // namespace
@@ -38,6 +47,7 @@ Placement place_model(Model& model, const ComputeSettings& settings, std::uint32
                                                 .multiply_adds = model.multiply_adds() * samples,
                                                 .device = device.device})};
   at::set_num_threads(placement.threads.compute);
+  avoid_missing_instructions();
   model.to(device.device);
   return placement;
 }

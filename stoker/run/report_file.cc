@@ -214,7 +214,7 @@ void read_facts(RunReport& run, const fs::path& path) {
   add_facts(run, "Run", course);
   add_facts(run, "Machine", part_of(json, "machine"));
   add_facts(run, "Versions", part_of(json, "versions"));
-  Json digests = chosen(json, {"settings_digest", "first_batch_digest"});
+  Json digests = chosen(json, {"data_order_version", "settings_digest", "first_batch_digest"});
   const auto weights = part_of(json, "weights");  // items() must not outlive it
   for (const auto& [key, value] : weights.items()) {
     digests[key + "_weights_digest"] = value;

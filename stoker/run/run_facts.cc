@@ -11,6 +11,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/data_order.h"
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
 #include "stoker/data/sources/mapped_file.h"
@@ -58,7 +59,7 @@ Json machine_facts() {
 }
 
 Json program_versions() {
-  return {{"stoker", STOKER_VERSION}, {"compiler", fmt::format("{}", __VERSION__)}};
+  return {{"stoker", release_version()}, {"compiler", fmt::format("{}", __VERSION__)}};
 }
 
 std::string utc_time() {

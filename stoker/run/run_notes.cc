@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 
+#include "stoker/core/data_order.h"
 #include "stoker/core/digest.h"
 #include "stoker/core/metric_list.h"
 #include "stoker/data/sources/source_task.h"
@@ -138,6 +139,7 @@ nlohmann::ordered_json facts_of(const RunSettings& run, const TrainSetup& setup,
             {"parameters", parameter_count(model)},
             {"trained_parameters", count_of(model.trainable_parameters())}}},
           {"seed", run.train.feed.seed},
+          {"data_order_version", kDataOrderVersion},
           {"epoch_samples", epoch_samples(run, setup.data)},
           {"machine", std::move(machine)},
           {"versions", std::move(versions)},

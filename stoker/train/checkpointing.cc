@@ -9,6 +9,7 @@
 
 #include "stoker/core/different_lines.h"
 #include "stoker/core/error.h"
+#include "stoker/io/data_order_record.h"
 #include "stoker/nn/tensor_views.h"
 
 namespace stoker {
@@ -109,8 +110,10 @@ void Checkpointing::save(const State& state) {
   pace_.run([&] {
     const std::vector<NamedTensor> tensors = tensors_of(state);
     const FileTensors rows(tensors);
-    folder_.save(state.step, rows.views(),
-                 {{kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}});
+    SafetensorsMetadata metadata = {
+        {kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}};
+    record_data_order(metadata);
+    folder_.save(state.step, rows.views(), metadata);
   });
   saved_ = now;
   saved_at_ = std::chrono::steady_clock::now();
@@ -127,6 +130,7 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
                  .hint = "Start the run anew, or bring back the files from a copy",
                  .causes = restored.damaged});
   }
+  check_data_order(found->file.metadata(), found->path.string());
   check_settings(settings_, defaults_, canonical_, *found);
   read_state(state, found->file, metadata_of(*found, kNumbers), found->path.string());
   restored.path = found->path;

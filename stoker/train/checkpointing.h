@@ -60,7 +60,8 @@ class Checkpointing {
     std::string data_digest = {};       // empty: a file of an older version
   };
   // Reads the newest whole checkpoint into the state. Throws Error where it belongs to a run with
-  // other settings, or where there are checkpoints and none is whole.
+  // other settings or to a release with another data order (io/data_order_record.h), or where there
+  // are checkpoints and none is whole.
   Restored restore(State& state);
 
  private:

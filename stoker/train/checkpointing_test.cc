@@ -145,6 +145,30 @@ TEST(Checkpointing, ASettingThatTheFileDoesNotKnowMustBeAtItsDefault) {
   EXPECT_THROW(other.restore(state), Error) << "the file knows a, with another value";
 }
 
+TEST(Checkpointing, AnotherDataOrderIsRefusedAndNoneIsThatOfTheFirstReleases) {
+  const TempFolder folder;
+  const State whole = run_and_save(folder.path(), test::small_options());
+  const auto path = CheckpointFolder(folder.path(), 3).files().front();
+  const auto rewrite = [&](const auto& change) {
+    const SafetensorsFile file = read_checkpoint(path);
+    SafetensorsMetadata metadata = file.metadata();
+    change(metadata);
+    write_checkpoint(path, file.tensors(), metadata);
+  };
+  rewrite([](auto& metadata) { metadata.at("stoker.data_order_version") = "99"; });
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  Checkpointing checkpoints(folder.path(), {}, 1, "a: 1\nb: 2\n");
+  const ErrorDetails error = error_of([&] { checkpoints.restore(state); });
+  EXPECT_EQ(error.path, path.string());
+  EXPECT_NE(error.found.find("version 99"), std::string::npos) << error.found;
+  rewrite([](auto& metadata) {
+    metadata.erase("stoker.data_order_version");
+    metadata.erase("stoker.release");
+  });
+  EXPECT_EQ(resumed(folder.path(), test::small_options(), state).path, path);
+  EXPECT_TRUE(test::same(whole, state));
+}
+
 TEST(Checkpointing, AnotherModelsStateIsRefused) {
   const TempFolder folder;
   run_and_save(folder.path(), test::small_options());

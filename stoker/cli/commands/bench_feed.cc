@@ -17,6 +17,7 @@
 #include "stoker/cli/progress.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/data_order.h"
 #include "stoker/core/error.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/pipeline/feed.h"
@@ -123,6 +124,7 @@ void print_json(const BenchFlags& flags, const Policy& policy, const BenchResult
   const StageShares& stages = result.stats.stages;
   nlohmann::ordered_json json;
   if (!result.digest.empty()) json["digest"] = result.digest;
+  json["data_order_version"] = kDataOrderVersion;
   json["samples_per_second"] = samples_per_second(result);
   json["wait_share"] = result.stats.wait_share;
   json["workers"] = result.workers;
@@ -168,7 +170,8 @@ void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult
       "%\n",
       100 * stages.store, 100 * stages.read, 100 * stages.augment, 100 * stages.write,
       100 * stages.blocked);
-  if (!result.digest.empty()) fmt::print("digest     {}\n", result.digest);
+  if (!result.digest.empty())
+    fmt::print("digest     {} (data order {})\n", result.digest, kDataOrderVersion);
 }
 
 void run(BenchFlags flags) {

@@ -81,6 +81,9 @@ HWY_INLINE void put_sum(V<float> sum, std::int32_t* out, bool stream) {
 template <class T, int kOuts, int kWide, int kKernels>
 struct Sums {
   V<T> at[kKernels][kOuts][kWide];
+  // NEON's vectors have constructors. One that the compiler adds here itself would not be compiled
+  // for the target, so it could not call theirs.
+  HWY_INLINE Sums() {}  // NOLINT(modernize-use-equals-default)
 };
 
 // Adds the products of one input row's values under column j of the kernel to the sums of output

@@ -57,9 +57,8 @@ class WakeUp {
 std::string reason_of(const Report& report) {
   const char* end = std::find(std::begin(report.reason), std::end(report.reason), '\0');
   std::string text(report.reason, end);
-  for (char& c : text) {
-    if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
-  }
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text.empty() ? "no reason given" : text;
 }
 

@@ -5,11 +5,16 @@ if(Torch_DIR)  # <LibTorch>/share/cmake/Torch
   find_library(Stoker_TORCH_CPU torch_cpu PATHS ${Torch_DIR}/../../.. PATH_SUFFIXES lib NO_DEFAULT_PATH)
 else()
   file(GLOB Stoker_TORCH_PLACES "$ENV{VIRTUAL_ENV}/lib/python3*/site-packages/torch")
+  set(Stoker_TORCH_KNOWN)
+  if(EXISTS "${PACKAGE_PREFIX_DIR}/lib/stoker/libtorch-path")
+    file(STRINGS "${PACKAGE_PREFIX_DIR}/lib/stoker/libtorch-path" Stoker_TORCH_KNOWN)
+  endif()
   # The last suffix: a prefix of torch.utils.cmake_prefix_path, <LibTorch>/share/cmake.
   find_library(Stoker_TORCH_CPU torch_cpu
-    HINTS "@STOKER_TORCH_HINT@" "$ENV{STOKER_LIBTORCH}" ${Stoker_TORCH_PLACES}
+    HINTS ${Stoker_TORCH_KNOWN} "$ENV{STOKER_LIBTORCH}" ${Stoker_TORCH_PLACES}
           "${PACKAGE_PREFIX_DIR}/lib/stoker/libtorch" "${PACKAGE_PREFIX_DIR}/../torch"
     PATH_SUFFIXES lib ../../lib)
+  unset(Stoker_TORCH_KNOWN)
   unset(Stoker_TORCH_PLACES)
 endif()
 mark_as_advanced(Stoker_TORCH_CPU)
