@@ -28,9 +28,12 @@ function(stoker_link_cuda_of_torch target torch_cpu)
 endfunction()
 
 # stoker_find_torch_at_run_time(<target> <path of libtorch_cpu>): for programs that link a library of ours which needs LibTorch.
+# They name LibTorch themselves: the loader looks in a program's paths for what the program names, not for what its
+# libraries do.
 function(stoker_find_torch_at_run_time target torch_cpu)
   get_filename_component(lib ${torch_cpu} DIRECTORY)
   target_link_options(${target} INTERFACE -Wl,-rpath-link,${lib} -Wl,-rpath,${lib})
+  target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
   stoker_link_cuda_of_torch(${target} ${torch_cpu})
 endfunction()
 
