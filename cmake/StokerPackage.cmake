@@ -14,6 +14,10 @@ option(STOKER_LINK_LIBTORCH "Installed programs find LibTorch where it is now; O
 option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
 option(STOKER_SMALL_CURL "Make a libcurl of HTTP and HTTPS alone from the system's libcurl.a: fewer libraries to carry" OFF)
 option(STOKER_WHEEL "Install for site-packages/stoker: no symbolic links, which wheels cannot have" OFF)
+if(NOT STOKER_LINK_LIBTORCH)
+  # Linked as they are installed. Otherwise the length of the build's path changes the file, and two folders give two packages.
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+endif()
 if(STOKER_BUNDLE)
   # The old kind of path in the file, which also holds for libraries of libraries.
   add_link_options(-Wl,--disable-new-dtags)
@@ -200,6 +204,9 @@ function(stoker_install_texts)
   set(program ${CMAKE_COMMAND} -E env ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:stoker>)
   if(TARGET stoker_trainer)
     list(INSERT program 3 STOKER_LIBTORCH=${torch_root})
+  endif()
+  if(TARGET stoker_curl)
+    list(INSERT program 3 LD_LIBRARY_PATH=${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
   endif()
   add_custom_command(OUTPUT ${outputs}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}

@@ -13,6 +13,10 @@ function(stoker_torch_target target torch_cpu)
     "SHELL:-idirafter ${root}/include" "SHELL:-idirafter ${root}/include/torch/csrc/api/include"
     # Messages contain the names of these headers; where they lie is nobody's concern.
     -ffile-prefix-map=${root}/include/=)
+  get_filename_component(real_root ${root} REALPATH)
+  if(NOT real_root STREQUAL root)  # GCC names headers by their real paths
+    target_compile_options(${target} INTERFACE -ffile-prefix-map=${real_root}/include/=)
+  endif()
   stoker_link_cuda_of_torch(${target} ${torch_cpu})
   target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
 endfunction()
