@@ -15,6 +15,10 @@ option(STOKER_LINK_LIBTORCH "What is installed looks for LibTorch where it is no
 option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
 option(STOKER_SMALL_CURL "Make a libcurl of HTTP and HTTPS alone from the system's libcurl.a: fewer libraries to carry" OFF)
 option(STOKER_WHEEL "Install for site-packages/stoker: no symbolic links, which wheels cannot have" OFF)
+if(NOT STOKER_LINK_LIBTORCH)
+  # Linked as they are installed. Otherwise the length of the build's path changes the file, and two folders give two packages.
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+endif()
 # The old kind of path in programs, which also holds for libraries of libraries.
 if(PROJECT_IS_TOP_LEVEL)
   add_link_options(-Wl,--disable-new-dtags)
@@ -192,6 +196,11 @@ function(stoker_install_program)
         LIBRARY DESTINATION ${STOKER_PRIVATE_DIR} COMPONENT program)
     endif()
   endforeach()
+  if(STOKER_WHEEL AND TARGET stoker_gpu)
+    # CUDA's runtime of pip's packages, which come with torch, for the commands that do without LibTorch.
+    string(REGEX MATCH "^[0-9]+" cuda_major ${CMAKE_CUDA_COMPILER_VERSION})
+    set_property(TARGET stoker_gpu APPEND PROPERTY INSTALL_RPATH "$ORIGIN/../../../nvidia/cu${cuda_major}/lib")
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/python/log_run.py DESTINATION ${CMAKE_INSTALL_DATADIR}/stoker COMPONENT program)
   if(STOKER_WHEEL)  # what pip puts into the environment's bin
     install(PROGRAMS ${PROJECT_SOURCE_DIR}/python/stoker_command.py DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME stoker COMPONENT program)
@@ -210,10 +219,8 @@ function(stoker_texts)
     set(commands train eval predict export sweep devices settings)
   endif()
   set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${writer}>)
-  if(TARGET stoker_trainer)
-    # It may be linked with the paths of the installation (CMAKE_BUILD_WITH_INSTALL_RPATH).
-    list(PREPEND program ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${torch_lib})
-  endif()
+  # It may be linked with the paths of the installation (CMAKE_BUILD_WITH_INSTALL_RPATH).
+  list(PREPEND program ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${CMAKE_LIBRARY_OUTPUT_DIRECTORY}:${torch_lib})
   set(lines COMMAND ${program} man > ${folder}/stoker.1)
   set(outputs ${folder}/stoker.1)
   foreach(shell bash zsh fish)

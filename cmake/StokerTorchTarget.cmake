@@ -13,6 +13,10 @@ function(stoker_torch_target target torch_cpu)
     "SHELL:-idirafter ${root}/include" "SHELL:-idirafter ${root}/include/torch/csrc/api/include"
     # Messages contain the names of these headers; where they lie is nobody's concern.
     -ffile-prefix-map=${root}/include/=)
+  get_filename_component(real_root ${root} REALPATH)
+  if(NOT real_root STREQUAL root)  # GCC names headers by their real paths
+    target_compile_options(${target} INTERFACE -ffile-prefix-map=${real_root}/include/=)
+  endif()
   stoker_link_cuda_of_torch(${target} ${torch_cpu})
   target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
 endfunction()
@@ -31,7 +35,7 @@ endfunction()
 # They name LibTorch themselves: a program's path (RUNPATH) does not hold for what its libraries need.
 function(stoker_find_torch_at_run_time target torch_cpu)
   get_filename_component(lib ${torch_cpu} DIRECTORY)
-  target_link_options(${target} INTERFACE -Wl,-rpath,${lib})
+  target_link_options(${target} INTERFACE -Wl,-rpath-link,${lib} -Wl,-rpath,${lib})
   target_link_libraries(${target} INTERFACE -Wl,--no-as-needed ${torch_cpu} ${lib}/libc10.so -Wl,--as-needed)
   stoker_link_cuda_of_torch(${target} ${torch_cpu})
 endfunction()

@@ -9,6 +9,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -77,6 +78,11 @@ class Files(Wheel):
         versions = self.text("stoker/share/doc/stoker/licences/versions.txt").splitlines()
         self.assertEqual({line.split()[0] for line in versions},
                          {path.stem for path in (self.folder / "stoker/share/doc/stoker/licences").iterdir()} - {"versions"})
+
+    def test_the_list_of_parts_is_that_of_the_licences(self):
+        parts = json.loads(self.text(f"{INFO}/sboms/auditwheel.cdx.json"))
+        names = {f"{part['name']} {part['version']}" for part in parts["components"]} - {f"stoker {VERSION}"}
+        self.assertEqual(names, set(self.text("stoker/share/doc/stoker/licences/versions.txt").splitlines()))
 
     def test_record_lists_every_file(self):
         rows = {name: (digest, size) for name, digest, size in csv.reader(io.StringIO(self.text(f"{INFO}/RECORD")))}
