@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """What other releases wrote: the data-order version that keeps runs apart, and files of earlier releases.
 
-    compatibility_test.py DataOrder
+    compatibility_test.py DataOrder|Earlier
 
-Run by ctest with the program's path as STOKER.
+Run by ctest with the program's path as STOKER. Earlier reads what is in tests/fixtures, a folder for each release.
 """
 
+import csv
 import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import unittest
@@ -24,8 +26,8 @@ DATA_ORDER = int(re.search(r"kDataOrderVersion = (\d+);", HEADER)[1])
 RELEASE = re.search(r"project\(stoker VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
 
 
-def stoker(*arguments, code=0):
-    done = subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+def stoker(*arguments, code=0, **options):
+    done = subprocess.run([STOKER, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False, **options)
     if done.returncode != code:
         raise AssertionError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout if code == 0 else done.stderr
@@ -83,6 +85,81 @@ class DataOrder(Case):
             self.assertIn(part, message)
         self.checkpoint.write_bytes(whole)
         self.resume(0)
+
+
+def tensors_of(path):
+    """The bytes of each tensor, by name."""
+    header, rest = split_safetensors(path)
+    return {name: rest[slice(*entry["data_offsets"])] for name, entry in header.items() if name != "__metadata__"}
+
+
+def largest_difference(a, b):
+    """Of float32 numbers."""
+    pairs = zip(struct.unpack(f"<{len(a) // 4}f", a), struct.unpack(f"<{len(b) // 4}f", b), strict=True)
+    return max(abs(x - y) for x, y in pairs)
+
+
+class Earlier(Case):
+    """Files that earlier releases wrote. Each case holds for every release."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.releases = sorted(path.parent.name for path in (ROOT / "tests/fixtures").glob("*/expected.json"))
+
+    def copies(self):
+        """For each release: files that the test may change, and what that release said about them."""
+        self.assertIn("0.1", self.releases)
+        for release in self.releases:
+            folder = self.output / release / self.id()
+            shutil.copytree(ROOT / "tests/fixtures" / release, folder)
+            yield folder, json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+
+    def run_in(self, folder, *words):
+        return stoker(*words, cwd=folder, env={**os.environ, "STOKER_DATA": str(folder / "data")})
+
+    def test_feed_digests_are_the_same(self):
+        for folder, expected in self.copies():
+            for data in ("mnist", "shards"):
+                told = json.loads(self.run_in(folder, "bench", "feed", "--data", data, "--aa", "rotate(-10,10),noise(0.1)", "--epochs", "2", "-b", "5",
+                                              "--seed", "3", "-j", "2", "--json"))
+                self.assertEqual((data, told["digest"]), (data, expected[f"digest of {data}"]))
+
+    def test_a_run_folder_is_described_and_reported(self):
+        for folder, expected in self.copies():
+            self.assertIn("cnn:4,8", self.run_in(folder, "info", "runs/finished", "--json"))
+            self.run_in(folder, "report", "runs/finished", "--out", "report.html")
+            page = (folder / "report.html").read_text(encoding="utf-8")
+            for part in ("finished", "cnn:4,8", expected["version"]):
+                self.assertIn(part, page)
+
+    def test_weights_of_a_run_folder_evaluate_and_predict_as_they_did(self):
+        for folder, expected in self.copies():
+            words = ("--weights", "runs/finished", "--data", "mnist")
+            told = json.loads(self.run_in(folder, "eval", *words, "--json"))
+            for name in ("samples", "top1", "confusion"):
+                self.assertEqual(told[name], expected["eval"][name], name)
+            self.assertAlmostEqual(told["loss"], expected["eval"]["loss"], places=5)
+            self.run_in(folder, "predict", *words, "--out", "now.csv")
+            then, now = (list(csv.DictReader((folder / name).read_text(encoding="utf-8").splitlines())) for name in ("predictions.csv", "now.csv"))
+            self.assertEqual([row["class"] for row in then], [row["class"] for row in now])
+            self.assertEqual(len(now), 16)
+
+    def test_an_interrupted_run_ends_as_it_would_have(self):
+        for folder, _ in self.copies():
+            there, here = folder / "runs/finished", folder / "runs/interrupted"
+            self.run_in(folder, "train", "--resume", "runs/interrupted")
+            facts = [json.loads((run / "run.json").read_text(encoding="utf-8")) for run in (there, here)]
+            self.assertEqual(*((fact["state"], fact["steps"], fact["samples_digest"], fact["first_batch_digest"]) for fact in facts))
+            weights = [tensors_of(run / "weights/last.safetensors") for run in (there, here)]
+            self.assertEqual(*(sorted(tensors) for tensors in weights))
+            # LibTorch chooses its code by the CPU: the last bits are the same on the same one.
+            same_machine = len({(fact["machine"]["cpu"], fact["machine"]["simd"], fact["versions"]["libtorch"]) for fact in facts}) == 1
+            for name in weights[0]:
+                if same_machine:
+                    self.assertEqual(weights[0][name], weights[1][name], name)
+                else:
+                    self.assertLess(largest_difference(weights[0][name], weights[1][name]), 1e-4, name)
 
 
 if __name__ == "__main__":

@@ -149,6 +149,15 @@ class Sbom(Case):
         write(self.tree / "lib/stoker/libsecret.so.1", "")
         self.assertIn("lib/stoker/libsecret.so.1 belongs to no package", self.sbom(code=1))
 
+    def test_libraries_of_a_wheel_have_names_with_digests(self):
+        for path in self.tree.glob("lib/stoker/libjpeg*"):
+            path.unlink()
+        write(self.tree / "stoker.libs/libjpeg-dad87949.so.62.3.0", "")
+        (file,) = self.components()["libjpeg62-turbo"]["components"]
+        self.assertEqual(file["name"], "stoker.libs/libjpeg-dad87949.so.62.3.0")
+        write(self.tree / "stoker.libs/libsecret-dad87949.so.1", "")
+        self.assertIn("libsecret-dad87949.so.1 belongs to no package", self.sbom(code=1))
+
     def test_missing_parts_are_named(self):
         licences = self.tree / "share/doc/stoker/licences"
         (licences / "libcli11-dev.txt").unlink()
