@@ -16,6 +16,7 @@ namespace {
 
 using test::MadeUpSource;
 using test::threads_become;
+using test::threads_end;
 using test::threads_now;
 
 // Batches until the error, and its message.
@@ -59,7 +60,7 @@ TEST(FeedErrors, AnExceptionInAWorkerReachesTheReader) {
   EXPECT_EQ(ending.batches, 0);
   EXPECT_EQ(ending.sample_name, "made-up#3");
   EXPECT_THAT(ending.message, testing::HasSubstr("thrown on purpose"));
-  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(threads_end(before));
 }
 
 TEST(FeedErrors, TheReadersOwnExceptionEndsTheWorkers) {
@@ -71,7 +72,7 @@ TEST(FeedErrors, TheReadersOwnExceptionEndsTheWorkers) {
     throw std::runtime_error("the trainer failed");
   } catch (const std::runtime_error&) {
   }
-  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(threads_end(before));
 }
 
 TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
@@ -82,7 +83,7 @@ TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
                        throw Error({.what = "no memory"});
                      }}),
                Error);
-  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(threads_end(before));
 }
 
 TEST(FeedStop, ABatchMayOutliveItsFeed) {
@@ -127,7 +128,7 @@ TEST(FeedStop, AThousandRandomStopsAndRestartsLoseNothing) {
     ASSERT_EQ(seen.size(), source->size()) << "epoch " << epoch;
     ++epoch;
   }
-  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(threads_end(before));
 }
 
 TEST(FeedStop, WorkersAreGoneWhenTheFeedIs) {
@@ -136,7 +137,7 @@ TEST(FeedStop, WorkersAreGoneWhenTheFeedIs) {
     Feed feed(std::make_shared<MadeUpSource>(1000), Policy(), {.workers = 5, .batch_size = 4});
     EXPECT_TRUE(threads_become(before + 5));
   }
-  EXPECT_TRUE(threads_become(before));
+  EXPECT_TRUE(threads_end(before));
 }
 
 }  // namespace

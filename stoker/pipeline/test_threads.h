@@ -16,14 +16,24 @@ inline int threads_now() {
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
-// A thread that was joined can stay in the kernel's list for a moment.
-inline bool threads_become(int expected) {
+// Waits for `reached`: a thread that was joined can stay in the kernel's list for a moment.
+template <class Reached>
+bool threads_reach(Reached reached) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (threads_now() != expected) {
+  while (!reached(threads_now())) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::yield();
   }
   return true;
+}
+
+inline bool threads_become(int expected) {
+  return threads_reach([expected](int now) { return now == expected; });
+}
+
+// No more than before. Under qemu, one that was joined long ago may have been counted then.
+inline bool threads_end(int before) {
+  return threads_reach([before](int now) { return now <= before; });
 }
 
 }  // namespace stoker::test

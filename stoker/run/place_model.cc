@@ -23,7 +23,9 @@ CpuBudget budget_of_rank(const Launch& launch) {
 // primitive". LibTorch's own convolutions work there.
 void avoid_missing_instructions() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.1") == 0) at::globalContext().setUserEnabledMkldnn(false);
+  if (__builtin_cpu_supports("sse4.1") != 0) return;
+  at::globalContext().setUserEnabledMkldnn(false);
+  at::globalContext().setUserEnabledNNPACK(false);  // would warn at every convolution
 #endif
 }
 

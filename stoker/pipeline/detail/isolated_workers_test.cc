@@ -362,7 +362,7 @@ TEST(IsolatedWorkers, LeaveNoProcessDescriptorThreadOrMemoryBehind) {
   }
   EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
   EXPECT_EQ(shared_mappings(), mappings);
-  EXPECT_TRUE(test::threads_become(threads));
+  EXPECT_TRUE(test::threads_end(threads));
   EXPECT_TRUE(processes_become(processes));
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
@@ -398,7 +398,7 @@ TEST(IsolatedWorkers, StopAtAnyMoment) {
     for (std::uint32_t i = 0; i < wanted; ++i) static_cast<void>(feed.next());
     std::this_thread::sleep_for(std::chrono::microseconds(rng.uniform_int(3000)));
   }
-  EXPECT_TRUE(test::threads_become(threads));
+  EXPECT_TRUE(test::threads_end(threads));
 }
 
 TEST(IsolatedWorkers, TellTheWatchdogWhichSampleTheyAreAt) {
