@@ -2,7 +2,7 @@
 file(GET_RUNTIME_DEPENDENCIES
   EXECUTABLES ${programs} LIBRARIES ${libraries}
   RESOLVED_DEPENDENCIES_VAR dependencies
-  PRE_EXCLUDE_REGEXES "^lib(torch|c10|cud|cupti|nccl|gomp|stoker)"
+  PRE_EXCLUDE_REGEXES "^lib(torch|c10|cud|cupti|nccl|gomp|stoker|jbig)"
   POST_EXCLUDE_REGEXES "/ld-linux[^/]*$" "/lib(c|m|dl|rt|pthread|resolv|util|stdc\\+\\+|gcc_s)\\.so[^/]*$")
 
 # Compiled into our programs; the other packages are found by their libraries.
@@ -18,6 +18,9 @@ foreach(library ${dependencies})
   endif()
   list(APPEND packages ${CMAKE_MATCH_1})
 endforeach()
+if(small_curl)
+  list(APPEND packages libcurl4-openssl-dev)
+endif()
 
 list(REMOVE_DUPLICATES packages)
 list(SORT packages)
