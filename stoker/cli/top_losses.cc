@@ -15,7 +15,8 @@ namespace stoker {
 namespace {
 
 bool has_feature_map(const Model& model) {
-  return dynamic_cast<const AutogradModel*>(&model) != nullptr;
+  const auto* network = dynamic_cast<const AutogradModel*>(&model);
+  return network != nullptr && network->has_map();
 }
 
 // With the heat of the class that was predicted.

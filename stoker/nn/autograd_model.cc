@@ -105,26 +105,32 @@ Model::Pass AutogradModel::backward_head(const at::Tensor& features, const at::T
   return {.logits = outputs.detach(), .loss = loss.detach()};
 }
 
+std::vector<at::Tensor> AutogradModel::activation_maps(const at::Tensor& x) const {
+  const at::NoGradGuard no_grad;
+  const Autocast autocast(device(), precision());
+  return {run_body(x, {}).to(at::kFloat).contiguous().requires_grad_(true)};
+}
+
 // What each place of the map adds to the class's output. For a head behind a mean over the map that
-// is Grad-CAM; for one that sees places apart, slopes must not be averaged (HiResCAM).
+// is Grad-CAM; for one that sees places apart, slopes must not be averaged (HiResCAM). Of several
+// maps, those that add much count much.
 at::Tensor AutogradModel::class_activation(const at::Tensor& x, const at::Tensor& classes) const {
-  at::Tensor map;
-  {
-    const at::NoGradGuard no_grad;
-    const Autocast autocast(device(), precision());
-    map = run_body(prepared(x), {}).to(at::kFloat).contiguous();
-  }
+  const std::vector<at::Tensor> maps = activation_maps(prepared(x));
   const MapLayout layout = map_layout();
-  if (map.dim() != (layout.rows > 0 ? 3 : 4)) return Model::class_activation(x, classes);
+  if (maps.back().dim() != (layout.rows > 0 ? 3 : 4)) return Model::class_activation(x, classes);
   const at::AutoGradMode grad(true);
-  map.requires_grad_(true);
-  const at::Tensor outputs = head()(pool_map(map, {}));
-  const std::vector<at::Tensor> only_the_map = {map};
+  for (const at::Tensor& map : maps) map.retain_grad();
+  // A copy: the next operator may work in place.
+  const at::Tensor outputs = head()(pool_map(maps.back().clone(), {}));
+  const std::vector<at::Tensor> only_the_maps = {maps.front()};
   outputs.gather(1, classes.unsqueeze(1))
       .sum()
-      .backward({}, /*retain_graph=*/false, /*create_graph=*/false, at::TensorList(only_the_map));
+      .backward({}, /*retain_graph=*/false, /*create_graph=*/false, at::TensorList(only_the_maps));
   const at::NoGradGuard no_grad;
-  at::Tensor heat = (map.detach() * map.grad()).sum(layout.channels).relu();
+  at::Tensor heat = at::zeros({1}, maps.back().options());
+  for (const at::Tensor& map : maps) {
+    heat = heat + (map.detach() * map.grad()).sum(layout.channels).relu();
+  }
   if (layout.rows > 0) {
     heat = heat.narrow(1, layout.first_token, layout.rows * layout.columns)
                .reshape({-1, layout.rows, layout.columns});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <c10/core/MemoryFormat.h>
 
@@ -25,6 +26,8 @@ class AutogradModel : public Model {
                      const LossOptions& options) final;
   [[nodiscard]] at::Tensor class_activation(const at::Tensor& x,
                                             const at::Tensor& classes) const final;
+  // Whether the body has places of the image, as class_activation() needs.
+  [[nodiscard]] virtual bool has_map() const { return true; }
   void compute_in(Precision precision) final { precision_ = precision; }
   [[nodiscard]] bool has_mixed_precision() const final { return true; }
   GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const final;
@@ -54,6 +57,9 @@ class AutogradModel : public Model {
     std::int64_t first_token = 0;        // of those that are places of the image
   };
   [[nodiscard]] virtual MapLayout map_layout() const { return {}; }
+  // The maps that class_activation() adds up: run_body()'s is the last, each comes from the one
+  // before it by autograd, and the first is a leaf. `x` is prepared().
+  [[nodiscard]] virtual std::vector<at::Tensor> activation_maps(const at::Tensor& x) const;
 
  private:
   [[nodiscard]] at::Tensor prepared(const at::Tensor& x) const;

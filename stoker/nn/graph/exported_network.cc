@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "stoker/nn/graph/first_convolution.h"
 #include "stoker/nn/graph/graph_builder.h"
 #include "stoker/nn/graph/graph_nodes.h"
+#include "stoker/nn/layers/autocast.h"
 #include "stoker/nn/layers/initial_weights.h"
 #include "stoker/nn/layers/multiply_adds.h"
 #include "stoker/nn/layers/vector_math.h"
@@ -103,11 +105,14 @@ void fit_channels(const ExportedGraph& graph, std::vector<at::Tensor>& tensors,
   }
 }
 
-// Tokens that are places of an image, in rows as it is wide and high; a few may stand for no place.
-struct TokenGrid {
-  std::int64_t rows = 0, columns = 0, prefix = 0;
+// Where the places of an image lie in a map.
+struct PlacesOfMap {
+  std::int64_t rows = 0, columns = 0;  // 0: nowhere
+  std::int64_t channels = 1;           // the dimension
+  std::int64_t prefix = 0;             // tokens in front of them that stand for no place
 };
-TokenGrid grid_of(std::int64_t tokens, const ImageShape& image) {
+// In rows as the image is wide and high.
+PlacesOfMap places_of_tokens(std::int64_t tokens, const ImageShape& image) {
   constexpr std::int64_t kMostOthers = 8;  // class token, distillation, registers
   for (std::int64_t prefix = 0; prefix <= std::min(kMostOthers, tokens - 1); ++prefix) {
     const std::int64_t places = tokens - prefix;
@@ -115,9 +120,25 @@ TokenGrid grid_of(std::int64_t tokens, const ImageShape& image) {
         std::sqrt(static_cast<double>(places) * image.height / static_cast<double>(image.width))));
     if (rows <= 1 || places % rows != 0) continue;
     const std::int64_t columns = places / rows;
-    if (columns > 1 && rows * image.width == columns * image.height) return {rows, columns, prefix};
+    if (columns > 1 && rows * image.width == columns * image.height)
+      return {.rows = rows, .columns = columns, .channels = 2, .prefix = prefix};
   }
   return {};
+}
+// `width`: of the head's features. Channels come first, or last as Swin has them.
+PlacesOfMap places_of(const std::vector<std::int64_t>& shape, const ImageShape& image,
+                      std::int64_t width) {
+  if (shape.size() == 3) return places_of_tokens(shape[1], image);
+  if (shape.size() != 4) return {};
+  // Sides are rounded to whole places, so one more or less fits too.
+  const auto fits = [&](std::int64_t rows, std::int64_t columns) {
+    return rows * columns > 1 && std::abs(rows * image.width - columns * image.height) <=
+                                     std::max(image.width, image.height);
+  };
+  const bool first = fits(shape[2], shape[3]), last = fits(shape[1], shape[2]);
+  if (last && (!first || (shape[3] == width && shape[1] != width)))
+    return {.rows = shape[1], .columns = shape[2], .channels = 3};
+  return first ? PlacesOfMap{.rows = shape[2], .columns = shape[3]} : PlacesOfMap{};
 }
 
 at::Tensor drawn_tensor(const GraphTensor& tensor, std::uint64_t seed, std::uint64_t number) {
@@ -230,41 +251,58 @@ void ExportedNetwork::try_out(const std::string& file) {
                    "Name the head's layer with `head`");
   }
   multiply_adds_ = multiply_adds_ / kImages + parts_.head->weight.numel();
-  choose_cut(shapes);
+  find_maps(shapes);
 }
 
-// The last value that all of the head's features come from and that has places of the image.
-void ExportedNetwork::choose_cut(const Shapes& shapes) {
+// The last value that has places of the image. Where a class token is read, that may have looked
+// at the places in any block, and later blocks tell nothing: there it is the values of all blocks.
+void ExportedNetwork::find_maps(const Shapes& shapes) {
   const std::size_t end = parts_.layout.body_end;
-  cut_ = end;
-  map_ = parts_.layout.features;
+  maps_.clear();
   map_layout_ = {};
+  std::vector<std::int64_t> found;
   const std::vector<std::size_t> live = live_values(parts_.graph, end);
   const std::int64_t width = parts_.head->weight.size(1);
-  const std::size_t last_stage = parts_.layout.node_stages[end - 1];
   for (std::size_t i = end; i-- > 0;) {
     const auto& outputs = parts_.graph.nodes[i].outputs;
     const bool single = outputs.size() == 1 && outputs[0].values.size() == 1 && live[i] == 1;
     if (!single) continue;
     const GraphReference value = outputs[0].values[0];
     const std::vector<std::int64_t>& shape = shapes[value.value];
-    MapLayout layout;
-    if (shape.size() == 4 && shape[2] > 1 && shape[3] == width && shape[1] != width) {
-      layout.channels = 3;
-    } else if (shape.size() == 3 && grid_of(shape[1], input().image).rows > 0) {
-      const TokenGrid grid = grid_of(shape[1], input().image);
-      // Where a class token alone is read, the last block's places have no slope: one block before.
-      if (grid.prefix > 0 && parts_.layout.node_stages[i] + 1 >= last_stage) continue;
-      layout = {
-          .channels = 2, .rows = grid.rows, .columns = grid.columns, .first_token = grid.prefix};
-    } else if (shape.size() != 4 || shape[2] * shape[3] <= 1) {
-      continue;
+    if (maps_.empty()) {
+      const PlacesOfMap places = places_of(shape, input().image, width);
+      if (places.rows == 0) continue;
+      const bool tokens = shape.size() == 3;
+      map_layout_ = {.channels = places.channels,
+                     .rows = tokens ? places.rows : 0,
+                     .columns = tokens ? places.columns : 0,
+                     .first_token = places.prefix};
+      found = shape;
     }
-    cut_ = i + 1;
-    map_ = value;
-    map_layout_ = layout;
-    return;
+    if (shape == found) maps_.push_back({.end = i + 1, .value = value});
+    if (map_layout_.first_token == 0) break;
   }
+  std::ranges::reverse(maps_);
+  cut_ = maps_.empty() ? Map{.end = end, .value = parts_.layout.features} : maps_.back();
+}
+
+std::vector<at::Tensor> ExportedNetwork::activation_maps(const at::Tensor& x) const {
+  std::vector<at::Tensor> maps;
+  if (maps_.empty()) return AutogradModel::activation_maps(x);
+  {
+    const at::NoGradGuard no_grad;
+    const Autocast autocast(device(), precision());
+    maps.push_back(run(x, images_, 0, maps_[0].end, maps_[0].value, {})
+                       .to(at::kFloat)
+                       .contiguous()
+                       .requires_grad_(true));
+  }
+  const at::AutoGradMode grad(true);
+  for (std::size_t i = 1; i < maps_.size(); ++i) {
+    const Map &from = maps_[i - 1], &to = maps_[i];
+    maps.push_back(run(maps.back().clone(), from.value, from.end, to.end, to.value, {}));
+  }
+  return maps;
 }
 
 GraphMode ExportedNetwork::mode_of(const StageContext& context, std::int64_t samples) const {
@@ -285,12 +323,12 @@ at::Tensor ExportedNetwork::run(const at::Tensor& x, GraphReference from, std::s
 
 at::Tensor ExportedNetwork::run_body(const at::Tensor& x, const StageContext& context) const {
   const at::AutoGradMode grad(context.training && at::GradMode::is_enabled());
-  return run(x, images_, 0, cut_, map_, context);
+  return run(x, images_, 0, cut_.end, cut_.value, context);
 }
 
 at::Tensor ExportedNetwork::pool_map(const at::Tensor& map, const StageContext& context) const {
-  if (cut_ == parts_.layout.body_end) return map;
-  return run(map, map_, cut_, parts_.layout.body_end, parts_.layout.features, context);
+  if (cut_.end == parts_.layout.body_end) return map;
+  return run(map, cut_.value, cut_.end, parts_.layout.body_end, parts_.layout.features, context);
 }
 
 std::vector<ModelStage> ExportedNetwork::stages() const {

@@ -37,6 +37,7 @@ class ExportedNetwork final : public AutogradModel {
 
   [[nodiscard]] std::int64_t multiply_adds() const override { return multiply_adds_; }
   [[nodiscard]] std::vector<ModelStage> stages() const override;
+  [[nodiscard]] bool has_map() const override { return !maps_.empty(); }
   [[nodiscard]] NetworkGraph graph() const override {
     return {.text = parts_.graph.text, .head = parts_.named_head};
   }
@@ -51,6 +52,7 @@ class ExportedNetwork final : public AutogradModel {
   [[nodiscard]] double dropout() const override { return parts_.layout.dropout; }
   [[nodiscard]] at::MemoryFormat memory_format() const override { return memory_format_; }
   [[nodiscard]] MapLayout map_layout() const override { return map_layout_; }
+  [[nodiscard]] std::vector<at::Tensor> activation_maps(const at::Tensor& x) const override;
   GraphReference append_features(GraphBuilder& graph, GraphReference x) const override;
 
  private:
@@ -60,15 +62,19 @@ class ExportedNetwork final : public AutogradModel {
                                std::size_t end, GraphReference to,
                                const StageContext& context) const;
   void try_out(const std::string& file);
-  void choose_cut(const std::vector<std::vector<std::int64_t>>& shapes);
+  void find_maps(const std::vector<std::vector<std::int64_t>>& shapes);
 
   Parts parts_;
   GraphExecutor executor_;
   GraphReference images_;
   at::MemoryFormat memory_format_ = at::MemoryFormat::ChannelsLast;
-  // Where class activations are read: nodes before cut_ make the value map_.
-  std::size_t cut_ = 0;
-  GraphReference map_;
+  // A value that all of the head's features come from; nodes before `end` make it.
+  struct Map {
+    std::size_t end = 0;
+    GraphReference value;
+  };
+  std::vector<Map> maps_;  // where class activations are read, from the first to the last
+  Map cut_;                // the last of them, or the head's features
   MapLayout map_layout_;
   std::int64_t multiply_adds_ = 0;
 };

@@ -176,6 +176,38 @@ TEST(ExportedNetwork, ShowsWhereItLooks) {
             (std::vector<std::int64_t>{4, 8, 8}));
 }
 
+// With channels last and their mean, as Swin has them.
+std::string channels_last_nodes() {
+  return joined(
+      {exported::conv_node(), exported::count_node(), exported::norm_node(),
+       node("torch.ops.aten.permute.default",
+            joined({argument("self", tensor("batch_norm")),
+                    argument("dims", R"({"as_ints":[0,2,3,1]})")}),
+            tensor("permute")),
+       node("torch.ops.aten.mean.dim",
+            joined({argument("self", tensor("permute")), argument("dim", R"({"as_ints":[1,2]})")}),
+            tensor("flat")),
+       exported::head_node()});
+}
+
+TEST(ExportedNetwork, ShowsWhereItLooksWithChannelsLast) {
+  ModelInput wide = kInput;
+  wide.image = {.height = 8, .width = 16, .channels = 3};
+  const auto model = make(channels_last_nodes(), wide);
+  EXPECT_EQ(model->class_activation(at::randn({4, 3, 8, 16}), labels()).sizes().vec(),
+            (std::vector<std::int64_t>{4, 8, 16}));
+}
+
+TEST(ExportedNetwork, ShowsNothingWhereItHasOnePlace) {
+  ModelInput dot = kInput;
+  dot.image = {.height = 1, .width = 1, .channels = 3};
+  for (const std::string& nodes : {exported::good_nodes(), channels_last_nodes()}) {
+    const auto model = make(nodes, dot);
+    EXPECT_FALSE(dynamic_cast<const AutogradModel&>(*model).has_map());
+    EXPECT_THROW((void)model->class_activation(at::randn({4, 3, 1, 1}), labels()), Error);
+  }
+}
+
 // ---- What is drawn at random.
 
 std::string dropping_nodes(const std::string& drop) {
