@@ -85,7 +85,7 @@ class R12_TheDocsAnswerTheThreeQuestions(unittest.TestCase):
             return children, threads, json.loads(process.stdout.read())
 
     def test_workers_are_threads_and_with_isolate_processes_and_give_the_same_bytes(self):
-        few = ["--epochs", "2", "--batches-per-epoch", "60"]
+        few = ["--epochs", "2", "--batches-per-epoch", "600"]  # long enough to be seen
         children, threads, shared = self.seen(*few)
         self.assertEqual(children, 0)
         self.assertGreaterEqual(threads, 3 + 1)

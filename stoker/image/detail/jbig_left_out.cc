@@ -1,7 +1,7 @@
 // libjbig.so.0 for packages: refuses JBIG, a compression of fax machines. Debian's libtiff names
 // libjbig, whose licence is the GPL; a package that carries it could not be under the Apache
-// licence. These are the functions that libtiff names; a TIFF file with JBIG is then one that cannot
-// be decoded.
+// licence. These are the functions that libtiff names; a TIFF file with JBIG is then one that
+// cannot be decoded.
 namespace {
 
 constexpr long kRefused = 1;  // any number but 0, JBG_EOK
