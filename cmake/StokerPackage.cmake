@@ -10,7 +10,7 @@ set(STOKER_CONFIG_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Stoker)
 # What only Stoker itself loads and starts. The same on every system: the program looks for it in ../lib/stoker.
 set(STOKER_PRIVATE_DIR lib/stoker)
 
-# Both concern the installation alone: a build with tests can be packed. They are components too, `local` and `bundle`.
+# Each is a component too, `local` and `bundle`, so that a build with tests can be packed as it is.
 option(STOKER_LINK_LIBTORCH "What is installed looks for LibTorch where it is now, before other places" ON)
 option(STOKER_BUNDLE "Install the shared libraries that a bare Linux lacks, with their licences" OFF)
 option(STOKER_SMALL_CURL "Make a libcurl of HTTP and HTTPS alone from the system's libcurl.a: fewer libraries to carry" OFF)

@@ -6,16 +6,16 @@
 #include <dlfcn.h>
 
 namespace stoker {
-
 namespace {
 
 namespace fs = std::filesystem;
 
-// Of the program or the shared library that contains this function.
+// Of the shared library that contains this function. For a program it is what the user typed, which
+// may be a bare name: empty then, or a library of the current folder could be loaded.
 fs::path own_folder() {
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<const void*>(&own_library_paths), &info) == 0 ||
-      info.dli_fname == nullptr) {
+      info.dli_fname == nullptr || !fs::path(info.dli_fname).is_absolute()) {
     return {};
   }
   std::error_code failed;
@@ -31,7 +31,8 @@ std::vector<std::string> own_library_paths(const std::string& file_name) {
   const fs::path own = own_folder();
   for (const fs::path& folder : {program / "lib", program.parent_path() / "lib" / "stoker", program,
                                  own / "stoker", own.parent_path() / "stoker"}) {
-    if (fs::exists(folder / file_name, failed)) found.push_back((folder / file_name).string());
+    if (folder.is_absolute() && fs::exists(folder / file_name, failed))
+      found.push_back((folder / file_name).string());
   }
   found.push_back(file_name);
   return found;

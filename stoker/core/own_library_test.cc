@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/test_files.h"
+
 namespace stoker {
 namespace {
 
@@ -14,6 +16,18 @@ TEST(OwnLibrary, IsLookedForBesideTheProgramFirst) {
   EXPECT_EQ(own_library_paths(program.filename().string()),
             (std::vector<std::string>{program.string(), program.filename().string()}));
   EXPECT_EQ(own_library_paths("libnone.so"), std::vector<std::string>{"libnone.so"});
+}
+
+// Whoever fills the folder in which a user stands must not choose what is loaded.
+TEST(OwnLibrary, IsNotLookedForInTheCurrentFolder) {
+  const TempFolder folder;
+  for (const char* place : {"lib", "lib/stoker", "stoker", "."}) {
+    folder.write(std::filesystem::path(place) / "libplanted.so", {});
+  }
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(own_library_paths("libplanted.so"), std::vector<std::string>{"libplanted.so"});
+  std::filesystem::current_path(before);
 }
 
 TEST(OwnLibrary, OneThatIsMissingLeavesAReason) {
