@@ -64,8 +64,11 @@ void add_library_path(const fs::path& libraries) {
   ::setenv(kLibraryPath, (libraries.string() + (before.empty() ? "" : ":" + before)).c_str(), 1);
 }
 
-ErrorDetails missing_libtorch(const LibTorchSearch& search) {
+ErrorDetails missing_libtorch(const LibTorchSearch& search, const fs::path& folder) {
   const std::string version(minor_version(kTorchVersion));
+  // Only Debian's packages are installed there.
+  const std::string package =
+      folder == "/usr/bin" ? "Run apt install stoker-libtorch. Or run" : "Run";
   std::string found = "none";
   for (const std::string& line : search.refused) {
     found = (found == "none" ? "" : found + "; ") + line;
@@ -75,7 +78,8 @@ ErrorDetails missing_libtorch(const LibTorchSearch& search) {
                       " in the active Python environment, in STOKER_LIBTORCH " +
                       "or in lib/stoker/libtorch beside the program",
           .found = found,
-          .hint = "Run pip install \"torch==" + version + ".*\" in an active environment, or set " +
+          .hint = package + " pip install \"torch==" + version +
+                  ".*\" in an active environment, or set " +
                   "STOKER_LIBTORCH to a folder with lib/libtorch_cpu.so."};
 }
 
@@ -103,7 +107,7 @@ void become_trainer(int argc, char** argv) {
     const LibTorchSearch search = find_libtorch(libtorch_places(folder), kTorchVersion);
     if (search.libraries.empty()) {
       if (argc < 2 || !is_trainer_command(argv[1])) return;
-      throw Error(missing_libtorch(search));
+      throw Error(missing_libtorch(search, folder));
     }
     add_library_path(search.libraries);
   }
