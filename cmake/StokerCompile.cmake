@@ -8,10 +8,14 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(STOKER_CCACHE ccache)
 mark_as_advanced(STOKER_CCACHE)
 if(STOKER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness is what ccache asks for to work with precompiled headers. Paths are made relative, so that every
-  # checkout on a machine finds the objects of the others.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${STOKER_CCACHE})
+  # The sloppiness is what ccache asks for to work with precompiled headers.
+  set(ccache_settings CCACHE_SLOPPINESS=pch_defines,time_macros)
+  if(STOKER_LINK_LIBTORCH OR NOT DEFINED STOKER_LINK_LIBTORCH)
+    # Paths are made relative, so that every checkout on a machine finds the objects of the others. Not for packages
+    # (StokerPackage.cmake): names of files in messages would depend on whether ccache is there.
+    list(APPEND ccache_settings CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${ccache_settings} ${STOKER_CCACHE})
 endif()
 
 add_library(stoker_compile INTERFACE)
