@@ -49,7 +49,7 @@ def fill_tree(tree):
     write(licences / "libjpeg62-turbo.txt", "Files: *\nLicense: BSD-3-clause\n\nLicense: zlib\n\nLicense:Odd one\n")
     write(licences / "libcli11-dev.txt", "free text without fields\n")
     for name in ("bin/stoker", "lib/libstoker_feed.so.0.2", "lib/stoker/stoker-trainer", "lib/stoker/libstoker_gpu.so",
-                 "lib/stoker/libjpeg.so.62.3.0"):
+                 "lib/stoker/libjbig.so.0", "lib/stoker/libjpeg.so.62.3.0"):
         write(tree / name, f"content of {name}")
     (tree / "lib/stoker/libjpeg.so.62").symlink_to("libjpeg.so.62.3.0")
 
