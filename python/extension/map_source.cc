@@ -2,6 +2,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include "own_data.h"
 
