@@ -106,7 +106,7 @@ MakeBatchMemory memory_maker(nb::object make) {
           (address + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
       return std::make_unique<PythonMemory>(share(owner), aligned, bytes);
     } catch (nb::python_error& error) {
-      throw Error({.what = "cannot get memory for the batches in flight", .found = error.what()});
+      throw Error({.what = "cannot get memory for the batches in flight", .found = text_of(error)});
     }
   };
 }

@@ -90,6 +90,7 @@ class Feed:
         _check("dtype", dtype, ("float32", "uint8"))
         _check("layout", layout, ("channels_first", "channels_last"))
         _check("on_error", on_error, tuple(_ON_ERROR))
+        _check("pin_memory", pin_memory, ("auto", True, False))
         _check("framework", framework, (None, "torch", "numpy", "dlpack", "jax"))
         if isinstance(fields, str):
             raise TypeError(f"fields must be a sequence of names, not a text: expected ({fields!r},)")
@@ -188,7 +189,7 @@ class Feed:
         if self._native is not None and self._native_place == place:
             return
         self._stop()
-        arrays = _arrays.choose(self._framework, self._dtype, self._layout, self._pin_memory and not self._options.isolate)
+        arrays = _arrays.choose(self._framework, self._dtype, self._layout, False if self._options.isolate else self._pin_memory)
         if arrays.make_memory is not None:
             self._options.set_memory(arrays.make_memory)
         self._options.set_place(self._epoch, self._position)
