@@ -107,7 +107,7 @@ class Program(unittest.TestCase):
 
 class Errors(unittest.TestCase):
     def test_the_message_is_the_programs(self):
-        with self.assertRaisesRegex(Error, "cannot find data: /nonexistent") as caught:
+        with self.assertRaisesRegex(program.ProgramError, "cannot find data: /nonexistent") as caught:
             program.train("/nonexistent", show=False)
         self.assertEqual(1, caught.exception.exit_code)
         self.assertNotIn("stoker: ", str(caught.exception))

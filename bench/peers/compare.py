@@ -60,7 +60,7 @@ def check_looks(results, context, options, check):
     """
     rows, looks = {"originals": check.originals(context)}, []
     for result in results:
-        look, images = measure.in_child(measure.look_at, result, check)
+        look, images = measure.in_child(measure.look_at, result, check.__name__)
         rows[f"{result.side.letter}  {result.side.name}"] = images  # the last number of workers
         looks.append(look)
     draw(rows, options.image)

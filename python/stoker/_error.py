@@ -1,14 +1,18 @@
-"""The exception of this package."""
+"""Exceptions of what runs the program."""
 
 from __future__ import annotations
 
+try:
+    from ._feed import Error
+except ImportError:  # from the sources, without the extension
 
-class Error(RuntimeError):
-    """What went wrong, in the words of the feed or the program.
+    class Error(RuntimeError):  # type: ignore[no-redef]
+        """What could not be done. The message says what was expected."""
 
-    `exit_code` is that of the program: 1 for a failure, 2 for wrong usage; None where no program ran.
-    """
 
-    def __init__(self, message: str, exit_code: int | None = None) -> None:
+class ProgramError(Error):
+    """What the program said when it failed. `exit_code` is 1 for a failure, 2 for wrong usage, negative for a signal."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code

@@ -2,7 +2,7 @@
 
 Each runs the program as a process of its own, so LibTorch never enters this one. Keyword arguments are the program's options with
 underscores: `stoker.program.train("flowers", pretrained="resnet50", epochs=5)` is `stoker train flowers --pretrained=resnet50
---epochs=5`. What the program prints is shown as it comes unless `show` is False. Errors raise stoker.Error with the program's message.
+--epochs=5`. What the program prints is shown as it comes unless `show` is False. Errors raise ProgramError, a stoker.Error, with the program's message.
 
 Ctrl-C is passed on once: the program saves its state, and then KeyboardInterrupt is raised. A second Ctrl-C ends the program at once.
 """
@@ -26,13 +26,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from ._error import Error
+from ._error import Error, ProgramError
 from ._options import DoctorOptions, EvaluateOptions, PredictOptions, Text, TrainOptions
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-__all__ = ["Predictions", "TrainResult", "doctor", "evaluate", "find_program", "predict", "train"]
+__all__ = ["Predictions", "ProgramError", "TrainResult", "doctor", "evaluate", "find_program", "predict", "train"]
 
 STOPPED = 3  # exit code of a run that was stopped by a signal and can be resumed
 
@@ -93,7 +93,7 @@ def train(data: Text | None = None, *, show: bool = True, **options: Unpack[Trai
     done = _run("train", TrainOptions, data, dict(options), show=show, accepted=(0, STOPPED))
     folder = _run_folder(done.out)
     if folder is None:
-        raise Error(f"stoker train ended without naming its folder:\n{done.out}", done.code)
+        raise ProgramError(f"stoker train ended without naming its folder:\n{done.out}", done.code)
     folds = folder / "folds.json"
     return TrainResult(
         folder=folder,
@@ -162,7 +162,7 @@ def _run(command: str, known: type, data: Text | None, options: Mapping[str, Any
     whole = done.code == 0 or done.code == STOPPED or done.out.lstrip().startswith("{")
     if done.code not in accepted or not whole:
         how = f"ended by signal {-done.code}" if done.code < 0 else f"ended with exit code {done.code}"
-        raise Error(_message(done) or f"stoker {command} {how}", done.code)
+        raise ProgramError(_message(done) or f"stoker {command} {how}", done.code)
     return done
 
 
