@@ -32,7 +32,7 @@ set(STOKER_FEED_HEADERS
   stoker/augment/framing.h stoker/augment/operation.h stoker/augment/policy.h stoker/augment/presets.h stoker/augment/registry.h
   stoker/core/data_order.h stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
   stoker/data/catalog.h stoker/data/division.h stoker/data/shards/shard_options.h
-  stoker/data/sources/field_rows.h stoker/data/sources/fields.h stoker/data/sources/folder_source.h
+  stoker/data/sources/encoded_source.h stoker/data/sources/field_rows.h stoker/data/sources/fields.h stoker/data/sources/folder_source.h
   stoker/data/sources/image_folder.h stoker/data/sources/source.h stoker/data/sources/table_columns.h
   stoker/image/colour.h stoker/image/decode.h stoker/image/image.h
   stoker/kernels/blur/blur.h stoker/kernels/normalise/normalise.h stoker/kernels/resize/resize.h

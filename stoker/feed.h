@@ -15,6 +15,7 @@
 ///  - stoker::open_data(): a dataset by name, a folder, list or table of images, shards, parts of
 ///    these; stoker::divide() makes a validation part where there is none;
 ///  - stoker::Source: derive from it for data of another kind, and pass it to the feed;
+///    stoker::EncodedSource: the same for images as the bytes of their files;
 ///  - stoker::Policy: augmentation as text; stoker::register_operation() adds operations to those
 ///    that it can name;
 ///  - stoker::Feed and stoker::FeedOptions: the workers; stoker::Batch: what they give;
@@ -31,5 +32,6 @@
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
 #include "stoker/data/division.h"
+#include "stoker/data/sources/encoded_source.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/pipeline/feed.h"

@@ -1,8 +1,39 @@
-"""Stoker trains image classifiers. This package carries its program, libraries, headers and CMake files.
+"""Stoker's data feed for Python, and its program.
 
-`python -m stoker` runs the program, `python -m stoker --cmake-prefix` prints the folder for CMAKE_PREFIX_PATH.
+>>> import stoker
+>>> with stoker.Feed("fashion-mnist", batch_size=100, framework="numpy") as feed:
+...     images, labels = next(iter(feed))
+>>> images.dtype, labels.dtype
+(dtype('float32'), dtype('int64'))
+
+`python -m stoker` runs the program, `python -m stoker convert` writes tables as shards, and `python -m stoker --cmake-prefix`
+prints the folder for CMAKE_PREFIX_PATH.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from ._feed import Error, OptionError, SampleError
+    from .feed import Fault, Feed
+
+# Loaded when they are first used: the program and its version need no extension.
+_PLACES = {"Error": "_feed", "OptionError": "_feed", "SampleError": "_feed", "Fault": "feed", "Feed": "feed"}
+
+__all__ = ["Error", "Fault", "Feed", "OptionError", "SampleError", "__version__"]
+
+
+def __getattr__(name: str):
+    if name not in _PLACES:
+        raise AttributeError(f"module 'stoker' has no attribute {name!r}")
+    from importlib import import_module
+    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES})

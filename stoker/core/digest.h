@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/export.h"
+
 namespace stoker {
 
-class Digest {
+class STOKER_API Digest {
  public:
   Digest();
   ~Digest();

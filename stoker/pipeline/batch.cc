@@ -52,7 +52,9 @@ void check_size(const BatchContents& shape, std::uint32_t capacity) {
 std::vector<std::int64_t> pixel_shape(const BatchContents& shape) {
   const ImageShape& image = shape.image;
   std::vector<std::int64_t> sides = {image.height, image.width, image.channels};
-  if (shape.pixel_type == PixelType::kF32) sides = {image.channels, image.height, image.width};
+  if (shape.pixel_type == PixelType::kF32 && !shape.channels_last) {
+    sides = {image.channels, image.height, image.width};
+  }
   if (shape.views > 1) sides.insert(sides.begin(), shape.views);
   return sides;
 }
@@ -132,7 +134,7 @@ std::span<const float> Batch::numbers(std::string_view field) const {
 
 void Batch::release() noexcept {
   if (ring_ == nullptr) return;
-  ring_->release(number_);
+  ring_->release(number_, memory_);
   ring_.reset();
 }
 

@@ -23,7 +23,7 @@ namespace stoker {
 /// What a batch holds of each pixel.
 enum class PixelType : std::uint8_t {
   kU8,   ///< bytes as they are, of images of 8 bits: sample, row, column, channel
-  kF32,  ///< normalised floats: sample, channel, row, column
+  kF32,  ///< normalised floats: sample, channel, row, column, unless channels come last
 };
 /// Of one channel of one pixel.
 [[nodiscard]] constexpr std::size_t bytes_per_value(PixelType type) noexcept {
@@ -46,13 +46,15 @@ struct BatchField {
 struct BatchContents {
   ImageShape image;
   PixelType pixel_type = PixelType::kF32;
+  bool channels_last = false;           ///< for kF32; with kU8 they always do
   std::uint32_t views = 1;              ///< of each sample
   std::vector<FieldInfo> numbers = {};  ///< the source's fields
 };
 
 /// How a batch lies in its memory, which is one block: image, label, index, then the source's
 /// fields, each part aligned. The first field's shape is (channels, rows, columns) for floats and
-/// (rows, columns, channels) for bytes; with several views, their number stands in front.
+/// (rows, columns, channels) for bytes and where channels come last; with several views, their
+/// number stands in front.
 class BatchLayout {
  public:
   /// Of batches of up to `capacity` samples. Throws Error for a shape that cannot be, or is too
@@ -84,7 +86,8 @@ class BatchLayout {
 
 class Ring;
 
-/// Move-only: one owner gives it back, by destruction or release().
+/// Move-only: one owner gives it back, by destruction or release(), in any thread, also after the
+/// feed has ended.
 class Batch {
  public:
   Batch(std::shared_ptr<Ring> ring, std::uint64_t number, BatchPlan::Share share,

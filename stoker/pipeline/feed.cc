@@ -81,6 +81,7 @@ class Feed::Impl {
   Impl& operator=(const Impl&) = delete;
 
   [[nodiscard]] std::optional<Batch> next();
+  [[nodiscard]] bool wait_for(std::chrono::milliseconds limit);
   [[nodiscard]] FeedStats stats() const;
   [[nodiscard]] const std::vector<SampleFault>& faults() const noexcept { return faults_.list(); }
   [[nodiscard]] int workers() const noexcept { return static_cast<int>(times_.size()); }
@@ -94,6 +95,7 @@ class Feed::Impl {
   [[nodiscard]] detail::SampleRecipe recipe() const;
   void start_threads();
   void stop() noexcept;
+  void note_question();
 
   std::shared_ptr<const Source> source_;
   Policy policy_;
@@ -111,6 +113,7 @@ class Feed::Impl {
   // The reader's.
   std::exception_ptr error_;
   std::uint64_t waited_ns_ = 0;
+  bool asked_ = false;  // for the next batch: wait_for() may come before next()
   std::optional<WorkerTimes::Clock::time_point> first_next_;
   BoundedSeries ring_fill_;
 };
@@ -216,6 +219,7 @@ detail::SampleRecipe Feed::Impl::recipe() const {
           .shape = shape_,
           .pixel_type = options_.pixel_type,
           .normalisation = options_.normalisation,
+          .channels_last = options_.channels_last,
           .framing = options_.framing,
           .seed = options_.seed,
           .views = options_.views};
@@ -248,11 +252,16 @@ Feed::Impl::Impl(std::shared_ptr<const Source> source, Policy policy, const Feed
       plan_of(options, source_->size()),
       BatchContents{.image = shape_,
                     .pixel_type = options.pixel_type,
+                    .channels_last = options.channels_last,
                     .views = options.views,
                     .numbers = {source_->fields().begin(), source_->fields().end()}},
-      resolve_ring(options.ring_batches, workers()), workers(),
-      options.isolate ? MakeBatchMemory(shared_batch_memory) : options.make_memory,
-      [source = source_](std::uint64_t index) { return source->sample_name(index); });
+      Ring::Options{
+          .batches = resolve_ring(options.ring_batches, workers()),
+          .workers = workers(),
+          .make_memory = options.isolate ? shared_batch_memory : options.make_memory,
+          .name_of = [source = source_](std::uint64_t index) { return source->sample_name(index); },
+          .held_bytes = options.held_bytes,
+          .reserve_held = options.isolate});
   threads_.reserve(times_.size());
   try {
     if (options.isolate) {
@@ -290,10 +299,22 @@ void Feed::Impl::stop() noexcept {
   watchdog_.reset();
 }
 
+void Feed::Impl::note_question() {
+  if (!first_next_) first_next_ = WorkerTimes::Clock::now();
+  if (!asked_) ring_fill_.add(ring_->ready());
+  asked_ = true;
+}
+
+bool Feed::Impl::wait_for(std::chrono::milliseconds limit) {
+  if (error_ != nullptr) return true;
+  note_question();
+  return ring_->wait_until(Gate::Clock::now() + limit, &waited_ns_);
+}
+
 std::optional<Batch> Feed::Impl::next() {
   if (error_ != nullptr) std::rethrow_exception(error_);
-  if (!first_next_) first_next_ = WorkerTimes::Clock::now();
-  ring_fill_.add(ring_->ready());
+  note_question();
+  asked_ = false;
   try {
     auto batch = ring_->take(&waited_ns_);
     if (batch) faults_.collect(batch->number());
@@ -331,6 +352,7 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
 Feed::~Feed() = default;
 
 std::optional<Batch> Feed::next() { return impl_->next(); }
+bool Feed::wait_for(std::chrono::milliseconds limit) { return impl_->wait_for(limit); }
 FeedStats Feed::stats() const { return impl_->stats(); }
 const std::vector<SampleFault>& Feed::faults() const noexcept { return impl_->faults(); }
 int Feed::workers() const noexcept { return impl_->workers(); }

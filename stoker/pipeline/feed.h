@@ -54,8 +54,15 @@ struct FeedOptions {
   bool whole_batches = false;  ///< plan.h
   PixelType pixel_type = PixelType::kF32;
   Normalisation normalisation = {};  ///< for kF32
+  bool channels_last = false;        ///< for kF32: sample, row, column, channel, as kU8 has it
   FramingOptions framing = {};       ///< where the policy begins with one
   std::uint32_t ring_batches = 0;    ///< batches in flight; 0: two a worker, at least four
+  /// Memory beyond the ring's, for a reader that holds many batches. A batch that is still held
+  /// when half of the ring has been given after it keeps its memory, and the ring gets another
+  /// block: taken when it is first needed, and again when that batch is dropped. With `isolate`
+  /// only addresses are reserved at the start, since processes see no memory that comes later;
+  /// pages that were used stay until the end. 0: next() throws instead.
+  std::size_t held_bytes = 0;
   /// How far the workers stand back behind other threads: 0 (not at all) to 19, as nice(1) has it.
   /// For a reader that computes on the same CPUs.
   int niceness = 0;
@@ -97,8 +104,12 @@ class Feed {
 
   /// The next batch in order; nothing at the end. Throws SampleError when it comes to a batch with
   /// a sample that could not be made: batches before it are given, none after it. Throws Error
-  /// while the batch given ring_batches before is still held: there is no memory for the next one.
+  /// while the batch given ring_batches before is still held and held_bytes are used up: there is
+  /// no memory for the next one.
   [[nodiscard]] STOKER_API std::optional<Batch> next();
+  /// Whether next() would not wait; waits for that, at most this long. For readers that have to
+  /// look at something else now and then. Same thread as next().
+  [[nodiscard]] STOKER_API bool wait_for(std::chrono::milliseconds limit);
 
   [[nodiscard]] STOKER_API FeedStats stats() const;
   /// Samples that were replaced or omitted (on_error) in the batches given so far, in their order.

@@ -52,23 +52,31 @@ void timed_wait(Gate& gate, std::uint64_t* slept_ns, Ready ready) {
 
 }  // namespace
 
-Ring::Ring(const BatchPlan& plan, BatchContents shape, std::uint32_t batches, int workers,
-           const MakeBatchMemory& make_memory, NameOf name_of)
+Ring::Ring(const BatchPlan& plan, BatchContents shape, const Options& options)
     : plan_(plan),
       layout_(std::make_shared<BatchLayout>(std::move(shape), plan.capacity())),
-      name_of_(std::move(name_of)),
-      cells_(batches),
-      finished_(batches),
+      name_of_(options.name_of),
+      spare_({.block_bytes = layout_->bytes(),
+              .most_bytes = options.held_bytes,
+              .kept = options.batches,
+              .make_memory = options.make_memory,
+              .reserved = options.reserve_held}),
+      cells_(options.batches),
+      finished_(options.batches),
       next_batch_(plan.first_batch()) {
-  STOKER_INVARIANT(batches > 0 && workers > 0, "{} batches, {} workers", batches, workers);
+  const std::uint32_t batches = options.batches;
+  STOKER_INVARIANT(batches > 0 && options.workers > 0, "{} batches, {} workers", batches,
+                   options.workers);
   check_size(*layout_, batches);
-  places_per_run_ = run_length(*layout_, static_cast<std::uint32_t>(workers));
+  places_per_run_ = run_length(*layout_, static_cast<std::uint32_t>(options.workers));
   runs_per_batch_ = (layout_->capacity() + places_per_run_ - 1) / places_per_run_;
-  memory_ = make_memory(layout_->bytes() * batches);
+  memory_ = options.make_memory(layout_->bytes() * batches);
   STOKER_INVARIANT(memory_ != nullptr && memory_->bytes().size() >= layout_->bytes() * batches,
                    "{} batches of {} bytes", batches, layout_->bytes());
   for (std::uint64_t batch = plan.first_batch(); batch < plan.first_batch() + batches; ++batch) {
-    prepare(cell_of(batch), batch);
+    Cell& cell = cell_of(batch);
+    cell.memory = memory_->bytes().data() + batch % batches * layout_->bytes();
+    prepare(cell, batch);
   }
 }
 
@@ -125,7 +133,8 @@ void Ring::put_numbers(const Run& run, std::uint32_t i, std::span<const float> n
 }
 
 void Ring::prefetch(const Run& run, std::uint32_t i) noexcept {
-  if (cell_of(run.batch).writable.load(std::memory_order_relaxed) != run.batch) return;
+  // Acquires the cell's memory, which may have been exchanged.
+  if (cell_of(run.batch).writable.load(std::memory_order_acquire) != run.batch) return;
   const auto pixels = place(run, i).pixels;
   const std::size_t bytes = std::min(pixels.size(), kMostPrefetched);
   for (std::size_t byte = 0; byte < bytes; byte += 64) prefetch_for_writing(pixels.data() + byte);
@@ -148,44 +157,99 @@ void Ring::finish(const Run& run) {
   if (before == places) finished_.put(run.batch);
 }
 
-std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {
-  if (next_batch_ >= plan_.end_batch()) return std::nullopt;
-  Cell& cell = cell_of(next_batch_);
-  if (cell.writable.load() != next_batch_ && !stopped_.load()) {
-    throw Error({.what = "no memory is left for the next batch",
-                 .expected = fmt::format("the batch given {} batches ago to be dropped by now",
-                                         cells_.size()),
-                 .found = "it is still held",
-                 .hint = "Hold fewer batches, or allow more in flight (ring_batches)"});
+Error Ring::no_room() const {
+  if (spare_.most_bytes() == 0) {
+    return Error({.what = "no memory is left for the next batch",
+                  .expected = fmt::format("the batch given {} batches ago to be dropped by now",
+                                          cells_.size()),
+                  .found = "it is still held",
+                  .hint = "Hold fewer batches, or allow more in flight (ring_batches)"});
   }
+  return Error({.what = "no memory is left for the next batch",
+                .expected = fmt::format("at most {:.1f} MB of batches that are still held",
+                                        static_cast<double>(spare_.most_bytes()) / 1e6),
+                .found = fmt::format("as many as fit in there, of {:.1f} MB each",
+                                     static_cast<double>(layout_->bytes()) / 1e6),
+                .hint = "Drop batches that are no longer needed, or raise `held_bytes`"});
+}
+
+bool Ring::make_room(std::uint64_t batch) {
+  if (batch < plan_.first_batch() + cells_.size() || batch >= plan_.end_batch()) return true;
+  Cell& cell = cell_of(batch);
+  std::uint64_t held = batch - cells_.size() + 1;
+  if (cell.held.load() != held) return true;  // dropped, or just now
+  std::byte* block = spare_.take();
+  if (block == nullptr) return false;
+  if (!cell.held.compare_exchange_strong(held, 0)) {  // dropped meanwhile
+    spare_.give_back(block);
+    return true;
+  }
+  cell.memory = block;
+  prepare(cell, batch);
+  has_room_.notify_all();
+  return true;
+}
+
+// Half of the ring stays for the workers. If that fails, it matters only once take() comes there.
+void Ring::make_room_ahead() noexcept {
+  if (spare_.most_bytes() == 0) return;
+  try {
+    static_cast<void>(make_room(next_batch_ + cells_.size() / 2));
+  } catch (const std::exception&) {
+  }
+}
+
+bool Ring::collect(const Cell& cell, Gate::Clock::time_point deadline, std::uint64_t* slept_ns) {
   while (!cell.ready) {
     auto number = finished_.try_get();
     if (!number) {
       const auto start = std::chrono::steady_clock::now();
-      number = finished_.get();
+      number = finished_.get_until(deadline);
       if (slept_ns != nullptr) {
         *slept_ns += static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start).count());
       }
     }
-    if (!number) return std::nullopt;  // stopped
+    if (!number) return false;
     cell_of(*number).ready = true;
     ++ready_ahead_;
   }
+  return true;
+}
+
+bool Ring::wait_until(Gate::Clock::time_point deadline, std::uint64_t* slept_ns) {
+  if (next_batch_ >= plan_.end_batch() || stopped_.load() || !make_room(next_batch_)) return true;
+  make_room_ahead();
+  return collect(cell_of(next_batch_), deadline, slept_ns) || stopped_.load();
+}
+
+std::optional<Batch> Ring::take(std::uint64_t* slept_ns) {
+  if (next_batch_ >= plan_.end_batch()) return std::nullopt;
+  if (!stopped_.load() && !make_room(next_batch_)) throw no_room();
+  make_room_ahead();
+  Cell& cell = cell_of(next_batch_);
+  if (!collect(cell, Gate::Clock::time_point::max(), slept_ns)) return std::nullopt;  // stopped
   if (stopped_.load()) return std::nullopt;
   // No lock: every worker has finished with this batch, and the channel ordered that before us.
   if (cell.error != nullptr) std::rethrow_exception(cell.error);
   cell.ready = false;
   --ready_ahead_;
   const std::uint64_t number = next_batch_++;
-  return Batch(shared_from_this(), number, plan_.share(number), layout_, memory_of(number));
+  cell.held.store(number + 1);
+  return Batch(shared_from_this(), number, plan_.share(number), layout_, cell.memory);
 }
 
 std::uint32_t Ring::ready() const noexcept {
   return ready_ahead_ + static_cast<std::uint32_t>(finished_.length());
 }
 
-void Ring::release(std::uint64_t batch) noexcept {
-  prepare(cell_of(batch), batch + cells_.size());
+void Ring::release(std::uint64_t batch, std::byte* memory) noexcept {
+  Cell& cell = cell_of(batch);
+  std::uint64_t held = batch + 1;
+  if (!cell.held.compare_exchange_strong(held, 0)) {
+    spare_.give_back(memory);  // it was detached
+    return;
+  }
+  prepare(cell, batch + cells_.size());
   has_room_.notify_all();
 }
 

@@ -13,6 +13,10 @@
 // Back-pressure: batch b lies in cell b mod K, and its places can be written only once the reader
 // has dropped batch b - K; workers that are too far ahead sleep in open().
 //
+// Held batches: with held_bytes, take() detaches a batch that the reader still holds when half of
+// the ring has been given after it. The batch keeps its memory, and the cell gets a spare block.
+// `held` decides between release() and detaching: whoever clears it owns the cell.
+//
 // No lost place: the counter hands out each run once; a worker that reserved one always opens and
 // finishes it, with an error noted for a place that it could not fill.
 //
@@ -34,10 +38,12 @@
 #include <vector>
 
 #include "stoker/core/channel.h"
+#include "stoker/core/error.h"
 #include "stoker/core/gate.h"
 #include "stoker/pipeline/batch.h"
 #include "stoker/pipeline/batch_memory.h"
 #include "stoker/pipeline/plan.h"
+#include "stoker/pipeline/spare_blocks.h"
 
 namespace stoker {
 
@@ -46,9 +52,15 @@ class Ring : public std::enable_shared_from_this<Ring> {
   // The name of a sample, by its index.
   using NameOf = std::function<std::string(std::uint64_t)>;
 
-  // Runs are short enough that `workers` of them share every batch.
-  Ring(const BatchPlan& plan, BatchContents shape, std::uint32_t batches, int workers,
-       const MakeBatchMemory& make_memory, NameOf name_of = {});
+  struct Options {
+    std::uint32_t batches = 4;
+    int workers = 1;  // runs are short enough that this many of them share every batch
+    MakeBatchMemory make_memory = host_batch_memory;
+    NameOf name_of = {};
+    std::size_t held_bytes = 0;  // of further memory, for batches that the reader holds for long
+    bool reserve_held = false;   // spare_blocks.h
+  };
+  Ring(const BatchPlan& plan, BatchContents shape, const Options& options);
 
   // Neighbouring places of one batch.
   struct Run {
@@ -83,10 +95,16 @@ class Ring : public std::enable_shared_from_this<Ring> {
   // The next batch in order, or nothing at the end of the plan and after stop(). Rethrows the error
   // of the first place in the batch that has one: which error is seen does not depend on timing.
   [[nodiscard]] std::optional<Batch> take(std::uint64_t* slept_ns = nullptr);
+  // Whether take() would return or throw at once; waits for that until the deadline.
+  [[nodiscard]] bool wait_until(Gate::Clock::time_point deadline,
+                                std::uint64_t* slept_ns = nullptr);
   // Finished batches that the reader has not taken.
   [[nodiscard]] std::uint32_t ready() const noexcept;
 
-  void release(std::uint64_t batch) noexcept;
+  // `memory` is what take() gave the batch.
+  void release(std::uint64_t batch, std::byte* memory) noexcept;
+  // Blocks that exist besides those of the cells.
+  [[nodiscard]] std::size_t spare_blocks() const { return spare_.made(); }
   // Wakes everybody; open() and take() give nothing afterwards.
   void stop() noexcept;
 
@@ -102,6 +120,8 @@ class Ring : public std::enable_shared_from_this<Ring> {
   struct alignas(64) Cell {
     std::atomic<std::uint64_t> writable;    // the batch whose places may be written now
     std::atomic<std::uint32_t> unfinished;  // places still to be finished
+    std::atomic<std::uint64_t> held{0};     // 1 + the batch that the reader has; 0: none
+    std::byte* memory = nullptr;            // changes only before `writable` does
     bool ready = false;                     // the reader's: finished, not yet taken
     std::mutex error_mutex;                 // two places may fail at once; never taken otherwise
     std::uint32_t error_slot = 0;
@@ -111,15 +131,23 @@ class Ring : public std::enable_shared_from_this<Ring> {
   [[nodiscard]] Cell& cell_of(std::uint64_t batch) noexcept {
     return cells_[batch % cells_.size()];
   }
-  [[nodiscard]] std::byte* memory_of(std::uint64_t batch) noexcept {
-    return memory_->bytes().data() + batch % cells_.size() * layout_->bytes();
-  }
+  [[nodiscard]] std::byte* memory_of(std::uint64_t batch) noexcept { return cell_of(batch).memory; }
   void prepare(Cell& cell, std::uint64_t batch) noexcept;
+  // Makes the cell of this batch free for it. False where the batch that lies there is held and
+  // there is no more memory.
+  [[nodiscard]] bool make_room(std::uint64_t batch);
+  void make_room_ahead() noexcept;
+  // Moves numbers from the channel until that cell is ready; false at the deadline and after
+  // stop().
+  [[nodiscard]] bool collect(const Cell& cell, Gate::Clock::time_point deadline,
+                             std::uint64_t* slept_ns);
+  [[nodiscard]] Error no_room() const;
 
   BatchPlan plan_;
   std::shared_ptr<const BatchLayout> layout_;  // batches that outlive the ring's user have it too
   NameOf name_of_;
   std::unique_ptr<BatchMemory> memory_;
+  SpareBlocks spare_;
   std::vector<Cell> cells_;
   std::uint32_t places_per_run_, runs_per_batch_;
   alignas(64) std::atomic<std::uint64_t> next_run_{0};

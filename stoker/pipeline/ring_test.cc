@@ -13,8 +13,8 @@ std::shared_ptr<Ring> make_ring(const PlanOptions& plan, std::uint32_t batches,
                                 int workers = 1000) {
   return std::make_shared<Ring>(
       BatchPlan(plan),
-      BatchContents{.image = {.height = 2, .width = 2}, .pixel_type = PixelType::kU8}, batches,
-      workers, host_batch_memory);
+      BatchContents{.image = {.height = 2, .width = 2}, .pixel_type = PixelType::kU8},
+      Ring::Options{.batches = batches, .workers = workers});
 }
 
 std::optional<Ring::Run> claim(Ring& ring) {
@@ -146,8 +146,8 @@ TEST(Ring, RunsOfSmallSamplesCoverEveryPlaceOnce) {
 
 TEST(Ring, LargeSamplesAreTakenOneByOne) {
   const Ring ring(BatchPlan({.samples = 64}),
-                  BatchContents{.image = {.height = 224, .width = 224, .channels = 3}}, 1, 1,
-                  host_batch_memory);
+                  BatchContents{.image = {.height = 224, .width = 224, .channels = 3}},
+                  Ring::Options{.batches = 1, .workers = 1});
   EXPECT_EQ(ring.places_per_run(), 1U);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "stoker/export.h"
 #include "stoker/store/store.h"
 #include "stoker/store/store_options.h"
 
@@ -13,7 +14,7 @@ namespace stoker {
 
 // Throws Error for a URL of another kind, or with a name and password or a query in it: these would
 // be written wherever the data's name is.
-[[nodiscard]] std::shared_ptr<const Store> open_store(const std::string& where,
-                                                      const StoreOptions& options = {});
+[[nodiscard]] STOKER_API std::shared_ptr<const Store> open_store(const std::string& where,
+                                                                 const StoreOptions& options = {});
 
 }  // namespace stoker

@@ -25,6 +25,7 @@
 #include "stoker/data/shards/shard_index.h"
 #include "stoker/data/shards/shard_manifest.h"
 #include "stoker/data/shards/tar.h"
+#include "stoker/data/sources/encoded_source.h"
 #include "stoker/data/sources/file_sizes.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/mapped_file.h"
@@ -50,11 +51,19 @@ std::vector<std::uint64_t> estimated_bytes(const Source& source) {
   if (const auto* folder = dynamic_cast<const FolderSource*>(&source)) {
     return file_sizes(folder->listing());
   }
+  if (const auto* encoded = dynamic_cast<const EncodedSource*>(&source)) {
+    std::vector<std::uint64_t> sizes(source.size());
+    for (std::uint64_t i = 0; i < sizes.size(); ++i) sizes[i] = encoded->file_bytes(i);
+    return sizes;
+  }
   return std::vector<std::uint64_t>(source.size(), source.shape().bytes());
 }
 
 std::optional<ImageShape> common_shape(const Source& source) {
-  if (dynamic_cast<const FolderSource*>(&source) != nullptr) return std::nullopt;
+  if (dynamic_cast<const FolderSource*>(&source) != nullptr ||
+      dynamic_cast<const EncodedSource*>(&source) != nullptr) {
+    return std::nullopt;
+  }
   return source.shape();
 }
 

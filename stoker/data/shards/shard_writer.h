@@ -14,6 +14,7 @@
 #include <string>
 
 #include "stoker/data/sources/source.h"
+#include "stoker/export.h"
 #include "stoker/store/store.h"
 
 namespace stoker {
@@ -38,7 +39,7 @@ struct ShardWriteReport {
 
 // Throws Error where a sample cannot be read, the store cannot be written, what is read back
 // differs, or the store holds shards of another plan.
-ShardWriteReport write_shards(const Source& source, const Store& out,
-                              const ShardWriteOptions& options);
+STOKER_API ShardWriteReport write_shards(const Source& source, const Store& out,
+                                         const ShardWriteOptions& options);
 
 }  // namespace stoker

@@ -1,7 +1,8 @@
 /// \file
 /// From bytes to floats: out[c][y][x] = in[y][x][c] * scale[c] + offset[c], each step rounded once,
 /// so every version gives the same bits. The output has the planes of a tensor (channel, row,
-/// column), no gaps. Values of 16 bits take scale / 257, rounded, so that they mean the same.
+/// column), or the order of the image (row, column, channel), no gaps. Values of 16 bits take scale
+/// / 257, rounded, so that they mean the same.
 #pragma once
 
 #include <array>
@@ -28,8 +29,15 @@ using ChannelNumbers = std::array<double, kMaxChannels>;
 /// `out` holds in.shape.values() floats.
 STOKER_API void normalise(float* out, const ImageView& in, const Normalisation& normalisation);
 
+/// The same numbers in the order of the image: row, column, channel.
+STOKER_API void normalise_channels_last(float* out, const ImageView& in,
+                                        const Normalisation& normalisation);
+
 /// The slow obvious version, for comparison.
 STOKER_API void normalise_reference(float* out, const ImageView& in,
                                     const Normalisation& normalisation);
+/// That of normalise_channels_last().
+STOKER_API void normalise_channels_last_reference(float* out, const ImageView& in,
+                                                  const Normalisation& normalisation);
 
 }  // namespace stoker

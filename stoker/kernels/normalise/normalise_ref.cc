@@ -29,4 +29,21 @@ void normalise_reference(float* out, const ImageView& in, const Normalisation& n
   });
 }
 
+void normalise_channels_last_reference(float* out, const ImageView& in,
+                                       const Normalisation& normalisation) {
+  const int channels = in.shape.channels;
+  with_value_type(in.shape, [&]<class Value>(Value) {
+    for (int y = 0; y < in.shape.height; ++y) {
+      const Value* row = in.values<Value>(y);
+      for (int i = 0; i < in.shape.width * channels; ++i) {
+        const int c = i % channels;
+        const float scale =
+            sizeof(Value) == 1 ? normalisation.scale[c] : normalisation.scale[c] / 257;
+        const float scaled = static_cast<float>(row[i]) * scale;
+        *out++ = scaled + normalisation.offset[c];
+      }
+    }
+  });
+}
+
 }  // namespace stoker

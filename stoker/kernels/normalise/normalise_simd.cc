@@ -15,6 +15,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 void normalise_simd(float* out, const ImageView& in, const Normalisation& normalisation) {
   normalise_reference(out, in, normalisation);
 }
+void channels_last_simd(float* out, const ImageView& in, const Normalisation& normalisation) {
+  normalise_channels_last_reference(out, in, normalisation);
+}
 
 #else
 
@@ -85,6 +88,43 @@ void normalise_simd(float* out, const ImageView& in, const Normalisation& normal
   }
 }
 
+// Values of one row, the first of which is of channel 0. As many vectors as there are channels
+// begin with channel 0 again, so each of them has its own scales and offsets.
+void normalise_interleaved(float* out, const std::uint8_t* in, std::size_t count,
+                           std::size_t channels, const Normalisation& normalisation) {
+  const DF df;
+  const std::size_t lanes = hn::Lanes(df);
+  constexpr std::size_t kMostLanes = hn::MaxLanes(df);
+  float scales[kMaxChannels * kMostLanes], offsets[kMaxChannels * kMostLanes];
+  for (std::size_t i = 0; i < channels * lanes; ++i) {
+    scales[i] = normalisation.scale[i % channels];
+    offsets[i] = normalisation.offset[i % channels];
+  }
+  std::size_t i = 0;
+  for (; i + channels * lanes <= count; i += channels * lanes) {
+    for (std::size_t v = 0; v < channels * lanes; v += lanes) {
+      const auto bytes = hn::LoadU(D8(), in + i + v);
+      hn::StoreU(scale_and_shift(bytes, hn::LoadU(df, scales + v), hn::LoadU(df, offsets + v)), df,
+                 out + i + v);
+    }
+  }
+  for (; i < count; ++i) {
+    const float scaled = static_cast<float>(in[i]) * normalisation.scale[i % channels];
+    out[i] = scaled + normalisation.offset[i % channels];
+  }
+}
+
+void channels_last_simd(float* out, const ImageView& in, const Normalisation& normalisation) {
+  const std::size_t channels = in.shape.channels, height = in.shape.height;
+  const std::size_t values = in.shape.width * channels;
+  const std::size_t rows = in.contiguous() ? 1 : height;
+  const std::size_t count = in.contiguous() ? values * height : values;
+  for (std::size_t y = 0; y < rows; ++y) {
+    normalise_interleaved(out + y * values, in.row(static_cast<int>(y)), count, channels,
+                          normalisation);
+  }
+}
+
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace stoker::HWY_NAMESPACE
@@ -96,6 +136,7 @@ HWY_AFTER_NAMESPACE();
 namespace stoker {
 namespace {
 HWY_EXPORT(normalise_simd);
+HWY_EXPORT(channels_last_simd);
 }  // namespace
 
 void normalise(float* out, const ImageView& in, const Normalisation& normalisation) {
@@ -103,6 +144,14 @@ void normalise(float* out, const ImageView& in, const Normalisation& normalisati
     normalise_reference(out, in, normalisation);
   } else {
     HWY_DYNAMIC_DISPATCH(normalise_simd)(out, in, normalisation);
+  }
+}
+
+void normalise_channels_last(float* out, const ImageView& in, const Normalisation& normalisation) {
+  if (in.shape.wide() || detail::use_reference_kernels()) {
+    normalise_channels_last_reference(out, in, normalisation);
+  } else {
+    HWY_DYNAMIC_DISPATCH(channels_last_simd)(out, in, normalisation);
   }
 }
 

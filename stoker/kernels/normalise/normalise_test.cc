@@ -40,6 +40,36 @@ TEST_F(NormaliseEveryVersion, EqualsTheReferenceInEveryBit) {
   }
 }
 
+TEST_F(NormaliseEveryVersion, ChannelsLastHasTheNumbersOfTheReferenceAndOfThePlanes) {
+  const Normalisation own =
+      from_mean_and_deviation({0.485, 0.456, 0.406, 0.5}, {0.2, 0.3, 0.4, 0.5});
+  for (const auto& name : available_simd()) {
+    force_simd(name);
+    for (const int channels : {1, 3, 4}) {
+      for (int width = 1; width <= 70; ++width) {
+        Image image({.height = 5, .width = width + 2, .channels = channels});
+        for (std::size_t i = 0; i < image.shape().bytes(); ++i) {
+          image.view().data[i] = static_cast<std::uint8_t>(i * 7 + width);
+        }
+        for (const bool gaps : {false, true}) {
+          ImageView view = image.view();
+          if (gaps) view.shape.width = width;
+          const std::size_t values = view.shape.bytes(), pixels = values / channels;
+          std::vector<float> expected(values), actual(values), planes(values);
+          normalise_channels_last_reference(expected.data(), view, own);
+          normalise_channels_last(actual.data(), view, own);
+          ASSERT_EQ(std::memcmp(actual.data(), expected.data(), values * sizeof(float)), 0)
+              << name << " " << channels << " " << width;
+          normalise_reference(planes.data(), view, own);
+          for (std::size_t i = 0; i < values; ++i) {
+            ASSERT_EQ(actual[i], planes[i % channels * pixels + i / channels]);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Normalise, DefaultMapsBytesOntoZeroToOne) {
   Image image({.height = 1, .width = 2});
   image.view().data[1] = 255;

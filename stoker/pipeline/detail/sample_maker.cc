@@ -27,7 +27,8 @@ std::int64_t SampleMaker::make_view(const SampleTask& task, std::uint32_t view, 
   const ImageView image = augment(pixels, sample.image, keys_[view]);
   const auto was_augmented = now();
   if (recipe_.pixel_type == PixelType::kF32) {
-    normalise(reinterpret_cast<float*>(pixels.data()), image, recipe_.normalisation);
+    const auto convert = recipe_.channels_last ? normalise_channels_last : normalise;
+    convert(reinterpret_cast<float*>(pixels.data()), image, recipe_.normalisation);
   }
   if (times != nullptr) {
     times->read += was_read - start - (buffer_.store_wait - waited_before);

@@ -24,6 +24,7 @@ struct SampleRecipe {
   ImageShape shape;
   PixelType pixel_type;
   Normalisation normalisation;
+  bool channels_last;
   FramingOptions framing;
   std::uint64_t seed;
   std::uint32_t views;

@@ -170,6 +170,8 @@ Zygote::Zygote(int workers, const std::vector<int>& kept, std::function<void(int
 }
 
 Zygote::~Zygote() {
+  // Not close() alone: a process that the program forked has a copy of the descriptor.
+  shutdown(socket_, SHUT_RDWR);
   close(socket_);
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
