@@ -179,7 +179,7 @@ class Feed:
         if self._native is not None and self._native_place == place:
             return
         self._stop()
-        arrays = _arrays.choose(self._framework, self._dtype, self._layout, self._pin_memory and not self._options.isolate)
+        arrays = _arrays.choose(self._framework, self._dtype, self._layout, False if self._options.isolate else self._pin_memory)
         if arrays.make_memory is not None:
             self._options.set_memory(arrays.make_memory)
         self._options.set_place(self._epoch, self._position)
