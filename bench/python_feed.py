@@ -7,6 +7,7 @@ See README.md beside this file. Exit status: 0 measured, 1 the sides differ or o
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import shutil
@@ -25,7 +26,15 @@ from peers.side import Context  # noqa: E402
 
 BENCH = Path(__file__).resolve().parent
 REPOSITORY = BENCH.parent
+BUILT = REPOSITORY / "build/release/python"  # the package of a build with STOKER_PYTHON
 PARTS = ("photos", "small", "first", "promises")
+
+
+def find_package():
+    """Stoker as pip installed it, else that of the build, for this process and those that it starts."""
+    if importlib.util.find_spec("stoker") is None:
+        sys.path.insert(0, str(BUILT))
+    os.environ["PYTHONPATH"] = os.pathsep.join(str(Path(folder).resolve()) for folder in sys.path if Path(folder).is_dir())
 
 
 def parts(text):
@@ -115,7 +124,7 @@ def run_first(options, folder):
                 continue
             compare.say(f"  round {number + 1}/{options.rounds}: {name}: {found[name][-1]['seconds']:.2f} s")
     rows = [["side", "s to the first batch", "without imports", "MB"]]
-    for name, rounds in found.items():
+    for name, rounds in ((name, rounds) for name, rounds in found.items() if rounds):
         middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
         rows.append([name, f"{middle['seconds']:.2f}", f"{middle['inside']:.2f}", f"{middle['megabytes']:,.0f}"])
     print(f"\n## first batch of {options.files:,} files, {options.workers[-1]} workers\n\n{report.format_table(rows, True)}", flush=True)
@@ -136,6 +145,7 @@ def run_promises(options, folder):
 
 def run(options):
     measure.start_method = "spawn"
+    find_package()
     wrong, saved, begin = [], {}, time.perf_counter()
     for part in options.only:
         with tempfile.TemporaryDirectory(prefix="python_feed-", dir=options.scratch) as folder:

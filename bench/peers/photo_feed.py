@@ -16,7 +16,7 @@ class StokerFeed(PhotoSide):
     more = {}
 
     def missing(self):
-        found = importlib.util.find_spec("stoker._feed") if importlib.util.find_spec("stoker") else None
+        found = importlib.util.find_spec("stoker") and importlib.util.find_spec("stoker._feed")
         return None if found else "the extension stoker._feed is not built or not on the path"
 
     def feed(self, folder, **options):

@@ -68,21 +68,23 @@ class TorchDataset:
 class DataLoader:
     name = "DataLoader"
 
-    def loader(self):
+    def classes(self):
+        """Of the loader and of its sampler for ranks."""
         from torch.utils.data import DataLoader as Loader
+        from torch.utils.data.distributed import DistributedSampler
 
-        return Loader
+        return Loader, DistributedSampler
 
     def make(self, folder, files, workers, state=None, rank=0, ranks=1):
         import torch
-        from torch.utils.data.distributed import DistributedSampler
 
         torch.manual_seed(SEED)
+        loader_class, sampler_class = self.classes()
         data = TorchDataset(files)
-        order = {"shuffle": True, "generator": torch.Generator().manual_seed(SEED)}
-        if ranks > 1:
-            order = {"sampler": DistributedSampler(data, ranks, rank, seed=SEED)}
-        loader = self.loader()(data, batch_size=BATCH // ranks, num_workers=workers, multiprocessing_context="fork", **order)
+        sampler = sampler_class(data, ranks, rank, seed=SEED)
+        loader = loader_class(
+            data, batch_size=BATCH // ranks, sampler=sampler, num_workers=workers, multiprocessing_context="fork"
+        )
         if state is not None:
             loader.load_state_dict(state)
         batches = ((pixels.numpy(), numbers.numpy()) for pixels, numbers in loader)
@@ -92,10 +94,11 @@ class DataLoader:
 class StatefulDataLoader(DataLoader):
     name = "StatefulDataLoader"
 
-    def loader(self):
+    def classes(self):
         from torchdata.stateful_dataloader import StatefulDataLoader as Loader
+        from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 
-        return Loader
+        return Loader, StatefulDistributedSampler
 
 
 class Dali:
@@ -186,6 +189,8 @@ class Spdl:
 
 
 class TfData:
+    """With stateless random operations: it refuses to save an iterator with others."""
+
     name = "tf.data"
 
     def make(self, folder, files, workers, state=None, rank=0, ranks=1):
@@ -193,16 +198,17 @@ class TfData:
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
         import tensorflow as tf
 
-        tf.random.set_seed(SEED)
-
-        def load(path, number):
+        def load(place, sample):
+            path, number = sample
+            seed = tf.stack([tf.constant(SEED, tf.int64), place])
             image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
             size = tf.shape(image)
-            part = tf.image.random_crop(image, [size[0] * 2 // 3, size[1] * 2 // 3, 3])
-            return tf.image.random_flip_left_right(tf.image.resize(part, [SIDE, SIDE])), number
+            part = tf.image.stateless_random_crop(image, [size[0] * 2 // 3, size[1] * 2 // 3, 3], seed)
+            part = tf.image.resize(part, [SIDE, SIDE])
+            return tf.image.stateless_random_flip_left_right(part, seed + 1), number
 
         data = tf.data.Dataset.from_tensor_slices((files, list(range(len(files)))))
-        data = data.shuffle(len(files), seed=SEED).shard(ranks, rank)
+        data = data.shuffle(len(files), seed=SEED).enumerate().shard(ranks, rank)
         iterator = iter(data.map(load, num_parallel_calls=workers).batch(BATCH // ranks))
         checkpoint = tf.train.Checkpoint(iterator=iterator)
         if state is not None:

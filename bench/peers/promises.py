@@ -149,7 +149,11 @@ def killed_worker(side, data):
 def last_line(error):
     """Of a traceback, short enough for a table."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:80].replace("|", "/") if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    named = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception"))]
+    kind, _, words = (named or lines)[-1].partition(":")
+    return f"{kind.rsplit('.', 1)[-1]}{':' if words else ''}{words}"[:80].replace("|", "/")
 
 
 PROMISES = {

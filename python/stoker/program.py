@@ -39,7 +39,7 @@ STOPPED = 3  # exit code of a run that was stopped by a signal and can be resume
 
 def find_program() -> str:
     """The program: beside this package, else $STOKER, else on the PATH."""
-    beside = pathlib.Path(__file__).resolve().parent / "bin" / "stoker"
+    beside = pathlib.Path(os.path.abspath(__file__)).parent / "bin" / "stoker"
     found = str(beside) if beside.is_file() else os.environ.get("STOKER") or shutil.which("stoker")
     if not found or not os.access(found, os.X_OK):
         raise Error(f"cannot find the program stoker. Expected it at {beside}, in $STOKER or on the PATH, got {found or 'none'}. "
