@@ -172,7 +172,7 @@ nb::object make_field(const std::shared_ptr<HeldBatch>& held, const std::string&
   nb::object array = options.kind == ArrayKind::kNumpy ? make_array<nb::numpy>(std::move(memory))
                      : options.kind == ArrayKind::kCapsule
                          ? make_capsule(std::move(memory))
-                         : make_array<nb::device::cpu>(std::move(memory));
+                         : make_array<nb::array_api>(std::move(memory));
   if (!options.converter.is_valid() || options.converter.is_none()) return array;
   return options.converter(array);
 }

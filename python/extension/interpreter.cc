@@ -34,4 +34,9 @@ SharedObject share(nb::object object) {
   return SharedObject(new nb::object(std::move(object)), drop);
 }
 
+std::string text_of(const nb::python_error& error) {
+  const nb::str type(error.type().attr("__name__")), value(error.value());
+  return std::string(type.c_str()) + ": " + value.c_str();
+}
+
 }  // namespace stoker::python

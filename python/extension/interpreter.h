@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <nanobind/nanobind.h>
 
@@ -24,5 +25,8 @@ void note_end_of_interpreter() noexcept;
 // interpreter has ended, it is left alone.
 using SharedObject = std::shared_ptr<nanobind::object>;
 [[nodiscard]] SharedObject share(nanobind::object object);
+
+// "KeyError: 'image'"
+[[nodiscard]] std::string text_of(const nanobind::python_error& error);
 
 }  // namespace stoker::python

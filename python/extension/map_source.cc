@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nanobind/stl/tuple.h>
 
 #include "own_data.h"
 
@@ -34,12 +35,6 @@ class Buffer {
  private:
   Py_buffer view_{};
 };
-
-// "KeyError: 'image'"
-std::string text_of(const nb::python_error& error) {
-  const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
-  return fmt::format("{}: {}", type, nb::str(error.value()).c_str());
-}
 
 class MapSource final : public EncodedSource {
  public:

@@ -1,10 +1,11 @@
 // stoker._feed: the feed for Python. stoker/feed.py makes the class of it that programs use.
 #include <limits>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -105,7 +106,7 @@ MakeBatchMemory memory_maker(nb::object make) {
           (address + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
       return std::make_unique<PythonMemory>(share(owner), aligned, bytes);
     } catch (nb::python_error& error) {
-      throw Error({.what = "cannot get memory for the batches in flight", .found = error.what()});
+      throw Error({.what = "cannot get memory for the batches in flight", .found = text_of(error)});
     }
   };
 }
@@ -191,6 +192,29 @@ FolderOptions folder_options(int channels, int depth) {
   return {.channels = channels, .depth = depth};
 }
 
+TableColumns table_columns(const std::map<std::string, std::vector<std::string>>& columns) {
+  TableColumns table;
+  const std::map<std::string, std::string*> single = {{"path", &table.path},
+                                                      {"label", &table.label},
+                                                      {"split", &table.split},
+                                                      {"weight", &table.weight}};
+  for (const auto& [role, names] : columns) {
+    if (role == "labels") {
+      table.labels = names;
+    } else if (role == "targets") {
+      table.targets = names;
+    } else if (single.contains(role) && names.size() == 1) {
+      *single.at(role) = names[0];
+    } else {
+      throw OptionError({.what = "cannot use `columns`",
+                         .expected = "a name for path, label, split or weight, and a list of "
+                                     "names for labels or targets",
+                         .found = fmt::format("{} for {}", names.size(), role)});
+    }
+  }
+  return table;
+}
+
 void add_sources(nb::module_& module) {
   nb::class_<Source>(module, "Source")
       .def("__len__", [](const Source& source) { return source.size(); })
@@ -199,13 +223,15 @@ void add_sources(nb::module_& module) {
       .def("name", &Source::sample_name);
   module.def(
       "open_data",
-      [](const std::string& name, const std::string& split, int channels, int depth) {
+      [](const std::string& name, const std::string& split, int channels, int depth,
+         const std::map<std::string, std::vector<std::string>>& columns) {
         const nb::gil_scoped_release released;
         DataOptions options;
         options.images = folder_options(channels, depth);
+        options.table = table_columns(columns);
         return std::const_pointer_cast<Source>(open_data(name, parse_split(split), options));
       },
-      "name"_a, "split"_a, "channels"_a, "depth"_a);
+      "name"_a, "split"_a, "channels"_a, "depth"_a, "columns"_a);
   module.def(
       "map_source",
       [](std::uint64_t size, nb::object fetch, std::vector<std::string> classes, std::string name,

@@ -30,7 +30,12 @@ def __getattr__(name: str):
     if name not in _PLACES:
         raise AttributeError(f"module 'stoker' has no attribute {name!r}")
     from importlib import import_module
-    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    try:
+        value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}._feed":
+            raise
+        raise ImportError(f"stoker.{name} needs Python 3.11 or later, or a build with STOKER_PYTHON") from error
     globals()[name] = value
     return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 from . import _feed
 
@@ -12,20 +12,31 @@ _LABEL_NAMES = ("label", "labels", "fine_label", "class", "cls", "target", "y")
 _NO_CLASS = -1
 
 
-def open_source(data: Any, split: str, channels: int | None) -> _feed.Source:
+class ImageOptions(NamedTuple):
+    """How images are found and decoded."""
+
+    channels: int | None = None
+    depth: int = 8
+    columns: dict[str, Any] = {}
+
+
+def open_source(data: Any, split: str, options: ImageOptions) -> _feed.Source:
     if isinstance(data, (str, os.PathLike)):
-        return _feed.open_data(os.fspath(data), split, channels or 3, 8)
+        columns = {role: [names] if isinstance(names, str) else list(names) for role, names in options.columns.items()}
+        return _feed.open_data(os.fspath(data), split, options.channels or 3, options.depth, columns)
+    if options.depth != 8:
+        raise _feed.OptionError("images of 16 bits must be files: expected `depth` 8 for data of this kind")
     module = type(data).__module__.partition(".")[0]
     if module == "datasets" and hasattr(data, "_indices"):
         from . import _tables
-        return _tables.from_hugging_face(data, channels)
+        return _tables.from_hugging_face(data, options)
     if module in ("pyarrow", "pandas"):
         from . import _tables
-        return _tables.from_table(data, channels)
+        return _tables.from_table(data, options)
     if not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):
         raise TypeError(f"cannot make a feed of {type(data).__name__}: expected a name or path, a dataset with __len__ and "
                         "__getitem__, or a table with a column of images")
-    return _from_map(data, channels)
+    return _from_map(data, options.channels)
 
 
 def _from_map(data: Any, channels: int | None) -> _feed.Source:

@@ -9,37 +9,37 @@ import os
 from typing import Any, Sequence
 
 from . import _feed
-from ._own_data import _IMAGE_NAMES, _LABEL_NAMES, _NO_CLASS
+from ._own_data import _IMAGE_NAMES, _LABEL_NAMES, _NO_CLASS, ImageOptions
 
 
-def from_hugging_face(data: Any, channels: int | None) -> _feed.Source:
+def from_hugging_face(data: Any, options: ImageOptions) -> _feed.Source:
     """A datasets.Dataset, with what was selected or shuffled of it."""
-    features = data.features
-    image = _column(list(features), _IMAGE_NAMES, [name for name, kind in features.items() if type(kind).__name__ == "Image"])
+    features, columns = data.features, options.columns
+    images = [name for name, kind in features.items() if type(kind).__name__ == "Image"]
+    image = columns.get("image") or _column(list(features), _IMAGE_NAMES, images)
     classes = [name for name, kind in features.items() if type(kind).__name__ == "ClassLabel"]
-    label = _column(list(features), _LABEL_NAMES, classes, needed=False)
+    label = columns.get("label") or _column(list(features), _LABEL_NAMES, classes, needed=False)
     names = list(features[label].names) if label in classes else None
     rows = None if data._indices is None else data._indices.column(0)
-    return _source(data.data.table, image, label, names, rows, channels, "dataset")
+    return _source(data.data.table, image, label, names, rows, options.channels, "dataset")
 
 
-def from_table(data: Any, channels: int | None, image: str | None = None, label: str | None = None) -> _feed.Source:
+def from_table(data: Any, options: ImageOptions) -> _feed.Source:
     """An Arrow table, or a pandas data frame."""
     import pyarrow
     table = data if isinstance(data, pyarrow.Table) else pyarrow.Table.from_pandas(data, preserve_index=False)
-    names = table.column_names
-    images = [image] if image else [name for name in names if _is_binary(table.schema.field(name).type)]
-    image = _column(names, _IMAGE_NAMES, images)
-    label = label or _column(names, _LABEL_NAMES, [], needed=False)
-    return _source(table, image, label, None, None, channels, "table")
+    names, columns = table.column_names, options.columns
+    images = [name for name in names if _is_binary(table.schema.field(name).type)]
+    image = columns.get("image") or _column(names, _IMAGE_NAMES, images)
+    label = columns.get("label") or _column(names, _LABEL_NAMES, [], needed=False)
+    return _source(table, image, label, None, None, options.channels, "table")
 
 
-def read_parquet(paths: Sequence[str | os.PathLike], channels: int | None = None, image: str | None = None,
-                 label: str | None = None) -> _feed.Source:
+def read_parquet(paths: Sequence[str | os.PathLike], options: ImageOptions) -> _feed.Source:
     """All rows of these files, in their order."""
     import pyarrow
     import pyarrow.parquet
-    return from_table(pyarrow.concat_tables([pyarrow.parquet.read_table(path) for path in paths]), channels, image, label)
+    return from_table(pyarrow.concat_tables([pyarrow.parquet.read_table(path) for path in paths]), options)
 
 
 def _column(names: list[str], usual: tuple[str, ...], typed: list[str], needed: bool = True) -> str | None:

@@ -66,7 +66,15 @@ class Feed:
         it before the first ``iter()``, else NumPy.
     operations: functions on finished batches. Each is called as ``f(batch, key=...)`` with the tuple and a number that follows
         from seed, epoch and batch, and returns the batch (None: it changed the arrays in place).
+    batches_per_epoch: fewer than the data has, or more, in several passes; 0: all.
+    antialias, exact_decode: how images are made smaller. With exact_decode, JPEGs are never decoded at a half, a quarter or an
+        eighth of their size, and pixels equal those of Pillow.
+    channels, depth: of images in files: 1, 3 or 4 channels (None: 3) of 8 or 16 bits.
+    columns: of a table, by role: {"path": ..., "label": ..., "labels": [...], "targets": [...], "weight": ..., "split": ...};
+        of an Arrow table, data frame or dataset {"image": ..., "label": ...}. Roles that are not given are found by name.
     pin_memory: "auto" takes memory that torch has pinned where it sees a CUDA device; not with `isolate`.
+    prefetch_batches: batches that are made ahead; 0: two for each worker, at least four.
+    niceness: how far the workers stand back behind other threads, 0 to 19.
     held_bytes: how much memory batches may take that the program still holds while the feed goes on.
     """
 
@@ -76,18 +84,20 @@ class Feed:
                  mean: Sequence[float] | float | None = None, std: Sequence[float] | float | None = None,
                  rank: int | str = 0, ranks: int = 1, isolate: bool = False, on_error: str = "stop", max_errors: int = 100,
                  framework: str | None = None, operations: Sequence[Callable] = (), pin_memory: bool | str = "auto",
-                 batches_per_epoch: int = 0, antialias: bool = True, exact_decode: bool = False, channels: int | None = None,
+                 batches_per_epoch: int = 0, antialias: bool = True, exact_decode: bool = False, channels: int | None = None, depth: int = 8,
+                 columns: dict[str, str | Sequence[str]] | None = None,
                  prefetch_batches: int = 0, held_bytes: int = 2 << 30, niceness: int = 0) -> None:
         _check("dtype", dtype, ("float32", "uint8"))
         _check("layout", layout, ("channels_first", "channels_last"))
         _check("on_error", on_error, tuple(_ON_ERROR))
+        _check("pin_memory", pin_memory, ("auto", True, False))
         _check("framework", framework, (None, "torch", "numpy", "dlpack", "jax"))
         if isinstance(fields, str):
             raise TypeError(f"fields must be a sequence of names, not a text: expected ({fields!r},)")
         self._fields = list(fields)
         self._framework, self._dtype, self._layout, self._pin_memory = framework, dtype, layout, pin_memory
         self._operations = tuple(operations)
-        self._source = _own_data.open_source(data, split, channels)
+        self._source = _own_data.open_source(data, split, _own_data.ImageOptions(channels, depth, columns or {}))
         self._policy = policy_text(augment)
         rank, ranks = _ranks.resolve(rank, ranks)
 

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/data/sources/encoded_source.h"
+#include "stoker/image/png.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 
@@ -200,6 +202,49 @@ TEST(FeedHeld, BatchesAreDroppedByOtherThreadsInAnyOrder) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(static_cast<std::size_t>(checked), expected.size());
   }
+}
+
+TEST(FeedHeld, ProcessesGetBytesThatTheSourceHasInItsOwnMemory) {
+  class PngInMemory final : public EncodedSource {
+   public:
+    PngInMemory() {
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        SampleBuffer buffer;
+        files_.push_back(encode_png(images_.read(i, buffer).value().image));
+      }
+    }
+    [[nodiscard]] std::uint64_t size() const override { return files_.size(); }
+    [[nodiscard]] const std::vector<std::string>& class_names() const override {
+      return images_.class_names();
+    }
+    [[nodiscard]] std::string sample_name(std::uint64_t index) const override {
+      return images_.sample_name(index);
+    }
+    [[nodiscard]] Result<std::int64_t> label(std::uint64_t index, SampleBuffer&) const override {
+      return static_cast<std::int64_t>(index);
+    }
+    [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                                const MakeRoom&) const override {
+      return std::span<const std::byte>(files_[index]);
+    }
+
+   private:
+    MadeUpSource images_{20};
+    std::vector<std::vector<std::byte>> files_;
+  };
+  const auto source = std::make_shared<PngInMemory>();
+  const auto read_all = [&](bool isolate) {
+    FeedOptions options = held_options(2, kMuch >> 6);
+    options.isolate = isolate;
+    Feed feed(source, Policy{}, options);
+    std::vector<HeldContent> contents;
+    while (const auto batch = feed.next()) {
+      EXPECT_EQ(batch->labels()[0], static_cast<std::int64_t>(batch->indices()[0]));
+      contents.push_back(held_content(*batch));
+    }
+    return contents;
+  };
+  EXPECT_EQ(read_all(true), read_all(false));
 }
 
 TEST(FeedHeld, WaitingForABatchHasALimit) {

@@ -87,12 +87,17 @@ Result<ImageView> EncodedSource::frame_image(const ImageView& image, const Frame
   if (request.framing == nullptr) return checked(image, request);
   Rng rng = Policy::framing_rng(request.key);
   const Frame frame = request.framing->draw(rng, image.shape.width, image.shape.height);
-  const Region& r = frame.region;
+  const Region& region = frame.region;
+  // Of the region alone, as a decoder gives it: pixels around it do not enter.
+  ImageView part = image;
+  part.data = image.row(region.top) +
+              static_cast<std::size_t>(region.left) * image.shape.bytes_per_pixel();
+  part.shape.width = region.width;
+  part.shape.height = region.height;
   buffer.framed.reshape(
       {frame.cut.height, frame.cut.width, image.shape.channels, image.shape.depth});
-  apply_frame(buffer.framed.view(), image,
-              {1.0 * r.left, 1.0 * r.top, 1.0 * (r.left + r.width), 1.0 * (r.top + r.height)},
-              frame, request.options, buffer.framing);
+  apply_frame(buffer.framed.view(), part, {0, 0, 1.0 * region.width, 1.0 * region.height}, frame,
+              request.options, buffer.framing);
   return std::as_const(buffer.framed).view();
 }
 

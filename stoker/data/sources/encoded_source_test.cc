@@ -85,6 +85,40 @@ TEST(EncodedSource, ViewsOfASampleAreThoseOfItAlone) {
   }
 }
 
+// Bytes of pixels instead of files.
+class DecodedInMemory final : public EncodedSource {
+ public:
+  explicit DecodedInMemory(Image image) : image_(std::move(image)) {}
+  [[nodiscard]] std::uint64_t size() const override { return 1; }
+  [[nodiscard]] const std::vector<std::string>& class_names() const override { return classes_; }
+  [[nodiscard]] std::string sample_name(std::uint64_t) const override { return "pixels"; }
+  [[nodiscard]] Result<std::int64_t> label(std::uint64_t, SampleBuffer&) const override {
+    return std::int64_t{0};
+  }
+  [[nodiscard]] Result<Sample> decode(std::uint64_t, std::span<const std::byte>,
+                                      const FrameRequest& request,
+                                      SampleBuffer& buffer) const override {
+    return Sample{.image = frame_image(image_.view(), request, buffer).value(), .label = 0};
+  }
+
+ private:
+  Image image_;
+  std::vector<std::string> classes_;
+};
+
+TEST(EncodedSource, PixelsAreFramedAsFilesAre) {
+  const FilesInMemory files({test::png_of(test::scene(1))});
+  const DecodedInMemory pixels(test::scene(1));
+  const Policy policy = Policy::parse("random_resized_crop(16)");
+  SampleBuffer buffer, other;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const FrameRequest request{.framing = policy.framing(), .key = {.seed = seed}};
+    const Sample expected = files.read_framed(0, request, buffer).value();
+    const Sample framed = pixels.read_framed(0, request, other).value();
+    EXPECT_EQ(encoded_pixels(framed.image), encoded_pixels(expected.image)) << seed;
+  }
+}
+
 TEST(EncodedSource, AnotherSizeNeedsAPolicyThatSetsIt) {
   const FilesInMemory source(
       {test::png_of(test::scene(1, 12, 8)), test::png_of(test::scene(2, 9, 8))});

@@ -63,7 +63,7 @@ struct FrameRequest {
 };
 
 /// Gives memory for that many bytes, valid until it is called again; throws Error where there are
-/// too many.
+/// too many. A source that has the bytes in memory of its own need not call it.
 using MakeRoom = std::function<std::span<std::byte>(std::size_t bytes)>;
 
 /// Labelled images by index. Derive from it for data of your own: size(), shape(), class_names(),

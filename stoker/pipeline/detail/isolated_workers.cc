@@ -187,10 +187,17 @@ class IsolatedWorkers::Impl {
     flight.timed = times_[number].time_next();
     const auto start = flight.timed ? Clock::now() : Clock::time_point{};
     try {
-      const auto room = [&](std::size_t size) { return lanes_[number].input(flight.slot, size); };
+      std::span<std::byte> input;
+      const auto room = [&](std::size_t size) {
+        return input = lanes_[number].input(flight.slot, size);
+      };
       auto bytes = work_.source.read_bytes(flight.job.index, room);
       if (!bytes) return to_string(bytes.error());
       flight.bytes = bytes->size();
+      // A source may give memory of its own, which the process cannot see.
+      if (bytes->data() != input.data() && !bytes->empty()) {
+        std::memcpy(room(bytes->size()).data(), bytes->data(), bytes->size());
+      }
       put_fields(flight.job);
     } catch (const std::exception& error) {
       return error.what();
