@@ -107,7 +107,8 @@ def choose_setting(side, workers, say):
     choices = [Result(side, workers, setting) for setting in side.settings(workers)]
     if len(choices) == 1:
         return choices[0]
-    for choice in choices * CHOOSING_PASSES:
+    passes = CHOOSING_PASSES if start_method == "fork" else 1  # fresh interpreters take seconds
+    for choice in choices * passes:
         rate, _ = in_child(run_once, side, workers, choice.setting, CHOOSING_SECONDS)
         say(f"  choosing: {choice.name}, {setting_words(choice.setting)}: {rate:,.0f}")
         choice.rates.append(rate)

@@ -72,7 +72,7 @@ def _rate_cells(results, result, with_cpu, with_memory):
     times = ratio(results, result)
     cells = [f"{result.median:,.0f} ({min(result.rates):,.0f}–{max(result.rates):,.0f})"]
     if with_cpu:
-        cells.append(f"{result.cpu:.2f}")
+        cells.append(f"{result.cpu:.2f}" if result.cpu >= 0.1 else f"{result.cpu:.2g}")
     if with_memory:
         cells.append(f"{result.memory:,.0f}")
     if result.side.letter == "s" or times is None:

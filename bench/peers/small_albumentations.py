@@ -40,7 +40,6 @@ class Images(Dataset):
 class Albumentations(Side):
     letter = "a"
     name = "Albumentations"
-    asked = 20
 
     def start(self, workers):
         self.workers, self.dataset = workers, Images(self.context.images)

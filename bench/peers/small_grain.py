@@ -20,7 +20,6 @@ class Change:
 class Grain(Side):
     letter = "g"
     name = "grain, OpenCV"
-    asked = 20
 
     def missing(self):
         return None if importlib.util.find_spec("grain") else "small_grain is not installed: no module named 'grain'"

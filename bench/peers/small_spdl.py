@@ -14,7 +14,6 @@ from .small_opencv import augment_into
 class Spdl(Side):
     letter = "l"
     name = "SPDL, OpenCV"
-    asked = 20
 
     def missing(self):
         found = importlib.util.find_spec("spdl")

@@ -10,8 +10,5 @@ class Stateful(TorchvisionLoader):
     name = "StatefulDataLoader, torchvision v2"
     loader = StatefulDataLoader
 
-    def settings(self, workers):
-        return [{"kind": "tensor"}]
-
 
 SIDES = [Stateful]

@@ -24,7 +24,6 @@ def transforms(tf, n):
 class TfData(Side):
     letter = "f"
     name = "tf.data, whole batches"
-    asked = 20
 
     def missing(self):
         found = importlib.util.find_spec("tensorflow")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Lightning with Stoker's feed as its training loader; each epoch has its own order and augmentation.
+"""Lightning with Stoker's feed as its loaders; each epoch has its own order and augmentation.
 
     python lightning_module.py flowers [--epochs 3]        # a folder with train and test
+
+Lightning saves the state of loaders that have one, so a checkpoint in the middle of an epoch continues at the next batch.
 """
 
 import argparse
@@ -36,13 +38,6 @@ class Flowers(L.LightningDataModule):
 
     def val_dataloader(self):
         return self.feed("test")
-
-    # A checkpoint in the middle of an epoch continues at the next batch.
-    def state_dict(self):
-        return self.feed("train").state_dict()
-
-    def load_state_dict(self, state):
-        self.feed("train").load_state_dict(state)
 
 
 class Classifier(L.LightningModule):

@@ -2,7 +2,8 @@
 
 Each runs the program as a process of its own, so LibTorch never enters this one. Keyword arguments are the program's options with
 underscores: `stoker.program.train("flowers", pretrained="resnet50", epochs=5)` is `stoker train flowers --pretrained=resnet50
---epochs=5`. What the program prints is shown as it comes unless `show` is False. Errors raise ProgramError, a stoker.Error, with the program's message.
+--epochs=5`. `train` shows what the program prints as it comes; `show` changes that. Errors raise ProgramError, a stoker.Error, with the
+program's message.
 
 Ctrl-C is passed on once: the program saves its state, and then KeyboardInterrupt is raised. A second Ctrl-C ends the program at once.
 """
@@ -216,7 +217,7 @@ def _flag(command: str, known: type, name: str, value: Any) -> list[str]:
         hint = f"Did you mean {near[0]!r}?" if near else f"`stoker {command} --help` lists all."
         raise TypeError(f"stoker {command} has no option {name!r}. {hint}")
     flag = f"--{name.replace('_', '-')}"
-    kind = getattr(kinds[name], "__forward_arg__", kinds[name])
+    kind = str(getattr(kinds[name], "__forward_arg__", kinds[name]))
     if value is None:
         return []
     if kind == "bool":

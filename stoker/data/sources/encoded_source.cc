@@ -90,8 +90,8 @@ Result<ImageView> EncodedSource::frame_image(const ImageView& image, const Frame
   const Region& region = frame.region;
   // Of the region alone, as a decoder gives it: pixels around it do not enter.
   ImageView part = image;
-  part.data = image.row(region.top) +
-              static_cast<std::size_t>(region.left) * image.shape.bytes_per_pixel();
+  part.data =
+      image.row(region.top) + static_cast<std::size_t>(region.left) * image.shape.bytes_per_pixel();
   part.shape.width = region.width;
   part.shape.height = region.height;
   buffer.framed.reshape(
