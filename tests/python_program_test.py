@@ -24,7 +24,7 @@ import stoker.transforms as T  # noqa: E402
 from stoker._error import Error  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-os.environ.setdefault("STOKER", str(ROOT / "build/release/stoker"))
+os.environ["STOKER"] = os.path.abspath(os.environ.get("STOKER", ROOT / "build/release/stoker"))
 DIGITS = ROOT / "tests/fixtures/0.1/data/mnist"  # 48 images of 8x8 to train, 16 to test
 SMALL = {"model": "cnn:4,8", "batch_size": 8, "workers": 1, "threads": 1, "seed": 3, "no_report": True}
 

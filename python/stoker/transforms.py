@@ -211,9 +211,9 @@ class RandomAffine(Transform):
         operations = []
         if scale is not None:
             operations.append(call(name, "scale", *pair(name, "scale", scale)))
-        turn = pair(name, "degrees", degrees)
-        if any(turn):
-            operations.append(call(name, "rotate", *turn))
+        low, high = pair(name, "degrees", degrees)
+        if low or high:
+            operations.append(call(name, "rotate", -high, -low))  # its angles are clockwise, those of RandomRotation are not
         for axis, part in zip("xy", translate or ()):
             if part:
                 operations.append(call(name, f"translate_{axis}", -part, part))
