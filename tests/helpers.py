@@ -3,6 +3,8 @@
 import pathlib
 import re
 import struct
+import sys
+import types
 import zlib
 
 
@@ -22,3 +24,10 @@ def catches(process, number):
     """Whether a process has a handler for this signal by now."""
     status = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
+
+
+def bare_python_package():
+    """Makes `import stoker.transforms` and `import stoker.program` work from the sources, without the extension."""
+    package = types.ModuleType("stoker")
+    package.__path__ = [str(pathlib.Path(__file__).resolve().parent.parent / "python/stoker")]
+    sys.modules["stoker"] = package

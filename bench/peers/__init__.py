@@ -26,6 +26,31 @@ PHOTOS = {
     "l": "photo_spdl",
 }
 
+# bench/python_feed.py: everything from Python, one batch size.
+PYTHON_PHOTOS = {
+    "s": "photo_feed",
+    "t": "photo_torchvision",
+    "e": "photo_torchcodec",
+    "p": "photo_stateful",
+    "a": "photo_albumentations",
+    "d": "photo_dali",
+    "i": "photo_dali_dynamic",
+    "f": "photo_tfdata",
+    "g": "photo_grain",
+    "l": "photo_spdl",
+}
+PYTHON_SMALL = {
+    "s": "small_feed",
+    "b": "torchvision_loader",
+    "p": "small_stateful",
+    "a": "small_albumentations",
+    "c": "dali",
+    "i": "small_dali_dynamic",
+    "f": "small_tfdata",
+    "g": "small_grain",
+    "l": "small_spdl",
+}
+
 
 def load_sides(modules, without, context):
     """Returns the sides that can run here, and the reason for each letter that cannot."""

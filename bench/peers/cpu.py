@@ -1,4 +1,4 @@
-"""CPU time of a process and of all that it started, from /proc."""
+"""CPU time and memory of a process and of all that it started, from /proc."""
 
 import os
 from pathlib import Path
@@ -8,17 +8,43 @@ TICKS = os.sysconf("SC_CLK_TCK")  # a second
 
 def tree_cpu_seconds():
     """User and system time of this process and its descendants, those that have ended too."""
+    found = _processes()
+    return sum(found[pid][1] for pid in _tree(found))
+
+
+def tree_pss_megabytes():
+    """Proportional set size of this process and its descendants: a shared page counts once."""
+    return sum(_pss_kilobytes(pid) for pid in _tree(_processes())) / 1024
+
+
+def descendants():
+    """Process ids below this one."""
+    return _tree(_processes())[1:]
+
+
+def _processes():
+    """pid: (parent, CPU seconds)."""
     found = dict(_read(folder) for folder in Path("/proc").glob("[0-9]*"))
     found.pop(None, None)  # ended while we looked
+    return found
+
+
+def _tree(found):
     children = {}
     for pid, (parent, _) in found.items():
         children.setdefault(parent, []).append(pid)
-    total, waiting = 0.0, [os.getpid()]
-    while waiting:
-        pid = waiting.pop()
-        total += found[pid][1]
-        waiting += children.get(pid, [])
-    return total
+    tree = [os.getpid()]
+    for pid in tree:
+        tree += children.get(pid, [])
+    return tree
+
+
+def _pss_kilobytes(pid):
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
+    except OSError:
+        return 0  # ended while we looked
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
 
 
 def _read(folder):

@@ -1,5 +1,6 @@
 """Runs the sides one at a time, each in a fresh process, interleaved over rounds."""
 
+import importlib
 import multiprocessing
 import statistics
 import traceback
@@ -31,29 +32,42 @@ class Result:
     @property
     def cpu(self):
         """Median CPU seconds for 1,000 samples; None where they were not measured."""
-        seconds = [notes.get("cpu_seconds_per_1000") for notes in self.notes]
-        return None if None in seconds else statistics.median(seconds)
+        return self.median_note("cpu_seconds_per_1000")
+
+    @property
+    def memory(self):
+        """Median MB of all processes of a side; None where they were not measured."""
+        return self.median_note("megabytes")
+
+    def median_note(self, key):
+        found = [notes.get(key) for notes in self.notes]
+        return None if None in found else statistics.median(found)
 
 
-def in_child(function, *arguments, seconds=0.0):
-    """Calls the function in a forked process.
+# "spawn" gives every measurement a fresh interpreter that imports only its own side, so that its
+# memory can be measured; "fork" saves the imports.
+start_method = "fork"
+
+
+def in_child(function, *arguments, seconds=0.0, grace=GRACE_SECONDS):
+    """Calls the function in a process of its own.
 
     The parent imports and loads but never computes, so it has no threads and a fork of it is safe;
     thread counts, pools and memory of one measurement are gone before the next one starts.
     """
-    mp = multiprocessing.get_context("fork")
+    mp = multiprocessing.get_context(start_method)
     receiver, sender = mp.Pipe(duplex=False)
     child = mp.Process(target=_answer, args=(sender, function, arguments))
     child.start()
     sender.close()
     try:
-        if not receiver.poll(seconds + GRACE_SECONDS):
-            raise RuntimeError(f"no answer after {seconds + GRACE_SECONDS:.0f} s")
+        if not receiver.poll(seconds + grace):
+            raise RuntimeError(f"no answer after {seconds + grace:.0f} s")
         worked, answer = receiver.recv()
     except EOFError:
         worked, answer = False, "the process ended without an answer"
     finally:
-        child.join(timeout=10)
+        child.join(timeout=min(10, grace))
         if child.is_alive():
             child.kill()
             child.join()
@@ -77,8 +91,9 @@ def run_once(side, workers, setting, seconds):
         side.stop()
 
 
-def look_at(result, check):
+def look_at(result, check_name):
     """What the check module makes of a side's images, and the first of them."""
+    check = importlib.import_module(check_name)
     result.side.start(result.workers, **result.setting)
     try:
         images = result.side.images(check.SAMPLES)
@@ -92,7 +107,8 @@ def choose_setting(side, workers, say):
     choices = [Result(side, workers, setting) for setting in side.settings(workers)]
     if len(choices) == 1:
         return choices[0]
-    for choice in choices * CHOOSING_PASSES:
+    passes = CHOOSING_PASSES if start_method == "fork" else 1  # fresh interpreters take seconds
+    for choice in choices * passes:
         rate, _ = in_child(run_once, side, workers, choice.setting, CHOOSING_SECONDS)
         say(f"  choosing: {choice.name}, {setting_words(choice.setting)}: {rate:,.0f}")
         choice.rates.append(rate)

@@ -17,6 +17,8 @@ class Photos(Dataset):
 
 
 class LoaderSide(PhotoSide):
+    loader = DataLoader
+
     def make_load(self):
         """Called in the main process: from a path to a sample, float32 [3, 224, 224]."""
         raise NotImplementedError
@@ -25,7 +27,7 @@ class LoaderSide(PhotoSide):
         """Called in every worker."""
 
     def batches(self, index_batches):
-        loader = DataLoader(
+        loader = self.loader(
             Photos(self.files, self.make_load()),
             batch_sampler=index_batches,
             num_workers=self.workers,

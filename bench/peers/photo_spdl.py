@@ -12,7 +12,7 @@ import random
 import cv2
 import numpy as np
 
-from .photo_opencv import load_into
+from .opencv_load import load_into
 from .photos import FACTOR, OFFSET, SIDE, PhotoSide, crop_box
 
 

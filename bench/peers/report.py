@@ -50,27 +50,31 @@ def rate_table(results, workers):
     """Rows of cells: a header, then one row per side."""
     with_kind = any(result.side.antialias for result in results)
     with_cpu = all(result.cpu is not None for result in results)
+    with_memory = all(result.memory is not None for result in results)
     header = ["", "side"] + ["antialias"] * with_kind
     for count in workers:
         unit = "1 worker" if count == 1 else f"{count} workers"
-        header += [f"samples/s, {unit} (min–max)"] + ["CPU s per 1,000"] * with_cpu + ["Stoker is"]
+        header += [f"samples/s, {unit} (min–max)"] + ["CPU s per 1,000"] * with_cpu
+        header += ["MB"] * with_memory + ["Stoker is"]
     header += ["asked", f"{workers[-1]} against {workers[0]}"]
     rows = [header]
     for side in dict.fromkeys(result.side for result in results):
         own = {r.workers: r for r in results if r.side is side}
         row = [side.letter, side.name] + [side.antialias or ""] * with_kind
         for count in workers:
-            row += _rate_cells(results, own[count], with_cpu)
+            row += _rate_cells(results, own[count], with_cpu, with_memory)
         asked = f"≥ {side.asked}×" if side.asked else ""
         rows.append(row + [asked, f"{own[workers[-1]].median / own[workers[0]].median:.2f}×"])
     return rows
 
 
-def _rate_cells(results, result, with_cpu):
+def _rate_cells(results, result, with_cpu, with_memory):
     times = ratio(results, result)
     cells = [f"{result.median:,.0f} ({min(result.rates):,.0f}–{max(result.rates):,.0f})"]
     if with_cpu:
-        cells.append(f"{result.cpu:.2f}")
+        cells.append(f"{result.cpu:.2f}" if result.cpu >= 0.1 else f"{result.cpu:.2g}")
+    if with_memory:
+        cells.append(f"{result.memory:,.0f}")
     if result.side.letter == "s" or times is None:
         return cells + [""]
     return cells + [f"{times:.1f}×" if times >= 10 else f"{times:.2f}×"]
@@ -112,6 +116,7 @@ def as_json(results, looks, about):
             "min": min(result.rates),
             "max": max(result.rates),
             "cpu_seconds_per_1000": result.cpu,
+            "megabytes": result.memory,
             "stoker_over_side": ratio(results, result),
             "notes": [notes for notes in result.notes if notes],
         }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .cpu import tree_cpu_seconds
+from .cpu import tree_cpu_seconds, tree_pss_megabytes
 
 BATCH = 64
 WARM_UP_SECONDS = 0.5
@@ -80,7 +80,8 @@ class Side:
         while (elapsed := time.perf_counter() - begin) < seconds:
             samples += len(next(batches))
         cpu = tree_cpu_seconds() - cpu
-        self.notes = self.notes | {"cpu_seconds_per_1000": 1000 * cpu / samples}
+        memory = tree_pss_megabytes()
+        self.notes = self.notes | {"cpu_seconds_per_1000": 1000 * cpu / samples, "megabytes": memory}
         return samples / elapsed
 
     def images(self, n):

@@ -59,6 +59,7 @@ class TorchvisionLoader(Side):
     letter = "b"
     name = "torchvision v2 per sample"
     asked = 100
+    loader = DataLoader
 
     def settings(self, workers):
         return [{"kind": "tensor"}, {"kind": "PIL"}]
@@ -68,7 +69,7 @@ class TorchvisionLoader(Side):
         self.dataset = Images(self.context.images, kind)
 
     def batches(self, index_batches):
-        loader = DataLoader(
+        loader = self.loader(
             self.dataset,
             batch_sampler=index_batches,
             num_workers=self.workers,
