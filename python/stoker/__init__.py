@@ -1,5 +1,8 @@
 """Stoker's data feed for Python, and its program.
 
+`Feed` gives batches, `transforms` has operations with torchvision's names, and `train`, `predict`, `evaluate` and `doctor` run the
+program.
+
 >>> import stoker
 >>> with stoker.Feed("fashion-mnist", batch_size=100, framework="numpy") as feed:
 ...     images, labels = next(iter(feed))
@@ -17,19 +20,27 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import program, transforms
+    from ._error import ProgramError
     from ._feed import Error, OptionError, SampleError
     from .feed import Fault, Feed
+    from .program import doctor, evaluate, predict, train
 
 # Loaded when they are first used: the program and its version need no extension.
-_PLACES = {"Error": "_feed", "OptionError": "_feed", "SampleError": "_feed", "Fault": "feed", "Feed": "feed"}
+_PLACES = {"Error": "_feed", "OptionError": "_feed", "SampleError": "_feed", "Fault": "feed", "Feed": "feed", "ProgramError": "_error",
+           "doctor": "program", "evaluate": "program", "predict": "program", "train": "program"}
+_MODULES = ("program", "transforms")
 
-__all__ = ["Error", "Fault", "Feed", "OptionError", "SampleError", "__version__"]
+__all__ = ["Error", "Fault", "Feed", "OptionError", "ProgramError", "SampleError", "__version__", "doctor", "evaluate", "predict", "program",
+           "train", "transforms"]
 
 
 def __getattr__(name: str):
+    from importlib import import_module
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _PLACES:
         raise AttributeError(f"module 'stoker' has no attribute {name!r}")
-    from importlib import import_module
     try:
         value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
     except ModuleNotFoundError as error:
@@ -41,4 +52,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_PLACES, *_MODULES})
