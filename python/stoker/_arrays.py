@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from typing import Any, Callable, NamedTuple
 
@@ -16,8 +17,7 @@ class Arrays(NamedTuple):
 
 
 def choose(framework: str | None, dtype: str, layout: str, pin_memory: Any) -> Arrays:
-    if framework is None:
-        framework = "torch" if "torch" in sys.modules else "numpy"
+    framework = framework or _installed()
     lies_last = dtype == "uint8" or layout == "channels_last"
     if framework == "torch":
         import torch
@@ -26,12 +26,22 @@ def choose(framework: str | None, dtype: str, layout: str, pin_memory: Any) -> A
         return Arrays(_CAPSULE, lies_last, from_dlpack, _pinned(torch, pin_memory))
     channels_first = lies_last and layout == "channels_first"
     if framework == "numpy":
-        import numpy  # noqa: F401  a clear error where it is missing
+        import numpy  # noqa: F401  an error here, not in the first batch
         return Arrays(_NUMPY, channels_first, None, None)
     if framework == "jax":
         from jax.dlpack import from_dlpack
         return Arrays(_DLPACK, channels_first, from_dlpack, None)
     return Arrays(_DLPACK, channels_first, None, None)
+
+
+def _installed() -> str:
+    """torch where the program has imported it: that takes a second."""
+    if "torch" in sys.modules:
+        return "torch"
+    for name in ("numpy", "torch"):
+        if importlib.util.find_spec(name) is not None:
+            return name
+    raise ImportError("batches need NumPy or torch, and neither is installed. Run pip install numpy, or pass framework=\"dlpack\".")
 
 
 def _pinned(torch: Any, wanted: Any) -> Callable[[int], tuple[Any, int]] | None:
