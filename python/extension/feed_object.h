@@ -44,8 +44,7 @@ class FeedObject {
 
   std::uint64_t process_;
   ExportOptions export_;
-  std::mutex
-      mutex_;  // of the feed, whose next() is for one thread; taken without the GIL
+  std::mutex mutex_;  // of the feed, whose next() is for one thread; taken without the GIL
   std::unique_ptr<Feed> feed_;  // null once closed
   std::atomic<bool> closing_{false};
   std::vector<SampleFault> last_faults_;
