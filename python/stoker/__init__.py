@@ -13,12 +13,9 @@ program.
 prints the folder for CMAKE_PREFIX_PATH.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ._version import __version__
 
+TYPE_CHECKING = False  # of type checkers, which know the name; typing would be another import
 if TYPE_CHECKING:
     from . import program, transforms
     from ._error import ProgramError
