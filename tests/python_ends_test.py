@@ -85,6 +85,22 @@ class Ends(Folder):
             out, errors = process.communicate(timeout=20)
             self.assertEqual((process.returncode, out, errors), (0, "", ""))
 
+    def test_an_error_ends_workers_that_wait_for_python(self):
+        self.assertEqual(self.ends_well("""
+            class Data:
+                def __len__(self): return 400
+                def __getitem__(self, index):
+                    if index == 0: raise ValueError("broken")
+                    time.sleep(0.02)
+                    return bytes(50), 0
+            other = stoker.Feed(Data(), augment="resize(4,4)", channels=3, batch_size=1, shuffle=False, workers=8, framework="numpy",
+                                prefetch_batches=400)
+            batches = iter(other)
+            time.sleep(0.2)
+            try: next(batches)
+            except stoker.SampleError as error: print("ValueError: broken" in str(error))
+        """), "True\n")
+
     def test_a_forked_child_is_told_and_ends(self):
         for options in ("", ", isolate=True"):
             self.assertEqual(self.ends_well("""

@@ -230,7 +230,8 @@ class Arrays(Folder):
                         self.assertEqual(int(kept.sum()), total, "a batch changed while it was held")
                     if taken == count // 5:
                         at_first = memory()
-            self.assertLess(memory() - at_first, 8 << 20)
+            if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which keeps freed memory
+                self.assertLess(memory() - at_first, 8 << 20)
 
     def test_import_is_fast_and_needs_no_array_library(self):
         code = """

@@ -71,6 +71,7 @@ class Files(Wheel):
 
     def test_has_what_users_and_cmake_look_for(self):
         for name in ("bin/stoker", "lib/stoker/stoker-trainer", "lib/stoker/libstoker_gpu.so", "lib/stoker/libstoker_nccl.so", "py.typed",
+                     "feed.py", "_feed.pyi", "_feed.abi3.so", "_feed.cpython-311-x86_64-linux-gnu.so",
                      "include/stoker/feed.h", "include/stoker/train.h", "lib/cmake/Stoker/StokerConfig.cmake", "share/man/man1/stoker.1",
                      "share/bash-completion/completions/stoker", "share/doc/stoker/licences/libssl3.txt"):
             self.assertTrue((self.folder / "stoker" / name).is_file(), name)
@@ -155,6 +156,15 @@ class Installed(unittest.TestCase):
     def test_the_module_tells_its_version_and_imports_little(self):
         text = succeed(self.python, "-c", "import sys; before = set(sys.modules); import stoker; print(stoker.__version__, *sorted(set(sys.modules) - before))")
         self.assertEqual(text.split(), [VERSION, "stoker", "stoker._version"])
+
+    def test_the_feed_needs_no_other_package(self):
+        code = """if True:
+            import stoker
+            with stoker.Feed("fashion-mnist", batch_size=100, framework="dlpack") as feed:
+                images, labels = next(iter(feed))
+            print(len(feed), memoryview(images).shape, memoryview(labels).shape)
+        """
+        self.assertEqual(succeed(self.python, "-c", code, env=self.variables), "600 (100, 1, 28, 28) (100,)\n")
 
     def test_batches_are_those_of_the_build(self):
         arguments = ("bench", "feed", "fashion-mnist", "--aa", "rotate(-10,10),noise(0.05)", "--json")

@@ -58,14 +58,9 @@ void FeedObject::check_process() const {
                .hint = "Make the feed in the child process, or start it with \"spawn\""});
 }
 
-// With the GIL, and gives it up only if it has to wait: whoever has the mutex never wants the GIL
-// but to make memory, and does not get here for it.
+// Without the GIL, also where a batch is ready: a sample that cannot be made ends the workers, who
+// may be waiting for it.
 std::optional<Batch> FeedObject::take() {
-  if (mutex_.try_lock()) {
-    const std::unique_lock lock(mutex_, std::adopt_lock);
-    if (!feed_) throw closed_error();
-    if (feed_->wait_for(std::chrono::milliseconds(0))) return feed_->next();
-  }
   while (true) {
     {
       const nb::gil_scoped_release released;

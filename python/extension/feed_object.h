@@ -28,7 +28,7 @@ class FeedObject {
 
   // The next batch as a tuple; None at the end.
   [[nodiscard]] nanobind::object next();
-  // Drops the next batch, for whoever wants its digest or nothing: also the end of the feed.
+  // Ends the workers.
   void close();
 
   [[nodiscard]] FeedStats stats();
@@ -44,8 +44,7 @@ class FeedObject {
 
   std::uint64_t process_;
   ExportOptions export_;
-  std::mutex
-      mutex_;  // of the feed, whose next() is for one thread; taken without the GIL, or tried
+  std::mutex mutex_;  // of the feed, whose next() is for one thread; taken without the GIL
   std::unique_ptr<Feed> feed_;  // null once closed
   std::atomic<bool> closing_{false};
   std::vector<SampleFault> last_faults_;

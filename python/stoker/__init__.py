@@ -10,12 +10,9 @@
 prints the folder for CMAKE_PREFIX_PATH.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ._version import __version__
 
+TYPE_CHECKING = False  # of type checkers, which know the name; typing would be another import
 if TYPE_CHECKING:
     from ._feed import Error, OptionError, SampleError
     from .feed import Fault, Feed

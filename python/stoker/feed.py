@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 from . import _arrays, _feed, _own_data, _ranks
 
-_ON_ERROR = {"stop": 0, "replace": 1, "omit": 2}
+_ON_ERROR = {"stop": 0, "replace": 1, "skip": 1, "omit": 2}  # "skip" is the program's word
 _IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 _STATE_VERSION = 1
 

@@ -79,7 +79,7 @@ TEST(FeedHeld, TheLimitIsAnErrorThatNamesTheOptionAndTheFeedGoesOnAfterIt) {
       static_cast<void>(feed.next());
       ADD_FAILURE() << "the limit is no limit";
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("`held_bytes`"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("(held_bytes)"));
     }
     for (int i = 0; i < 2; ++i) held.pop_front();
     while (auto batch = feed.next()) {

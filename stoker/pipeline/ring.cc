@@ -170,7 +170,7 @@ Error Ring::no_room() const {
                                         static_cast<double>(spare_.most_bytes()) / 1e6),
                 .found = fmt::format("as many as fit in there, of {:.1f} MB each",
                                      static_cast<double>(layout_->bytes()) / 1e6),
-                .hint = "Drop batches that are no longer needed, or raise `held_bytes`"});
+                .hint = "Hold fewer batches, or allow them more memory (held_bytes)"});
 }
 
 bool Ring::make_room(std::uint64_t batch) {
