@@ -69,7 +69,7 @@ def resumed(side, data, workers):
         # Some go on for ever: as many batches as there were.
         found = measure.in_child(resume_epoch, side, data | {"workers": workers}, state, len(rest))
     except RuntimeError as error:
-        return f"refused: {last_line(error)}"
+        return f"refused: {last_line(error).split(':')[0]}"
     return compared(rest, found)
 
 
@@ -101,7 +101,7 @@ def resumed_on_two(side, data):
     try:
         both = of_two_ranks(lambda more: measure.in_child(resume_epoch, side, data | more, state, len(rest)))
     except RuntimeError as error:
-        return f"refused: {last_line(error)}"
+        return f"refused: {last_line(error).split(':')[0]}"
     return same_batches(whole_batches(rest), both)
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Accelerate with Stoker's feed: on one process, or with `accelerate launch --num_processes 2 --cpu accelerate_loop.py …`.
+"""Accelerate with Stoker's feed, on one process or several.
 
     python accelerate_loop.py flowers/train [--epochs 3]
+    ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2 accelerate_loop.py flowers/train
 
 The feed is not given to prepare(): it divides each batch between the ranks itself, and a batch has the same images on any number.
 """

@@ -168,9 +168,9 @@ def _run(command: str, known: type, data: Text | None, options: Mapping[str, Any
 
 
 def _execute(command: str, words: list[str], show: bool) -> tuple[_Done, int]:
-    # A group of its own: a terminal would send Ctrl-C to both, and a second one means "end at once" to the program.
+    # A session of its own: a terminal would send Ctrl-C to both, and a second one means "end at once" to the program.
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               encoding="utf-8", errors="replace", env=_environment(), process_group=0)
+                               encoding="utf-8", errors="replace", env=_environment(), start_new_session=True)
     texts: tuple[list[str], list[str]] = ([], [])
     readers = [threading.Thread(target=_collect, args=(stream, text, screen if show else None), daemon=True)
                for stream, text, screen in zip((process.stdout, process.stderr), texts, (sys.stdout, sys.stderr))]
