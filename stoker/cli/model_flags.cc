@@ -95,6 +95,7 @@ void ModelFlags::add_to(const Command& command) {
                   "exit code 0; stop at the first")
       .one_of({"report", "skip", "stop"});
   add_settings(command, settings_of(compute));
+  add_settings(command, settings_of(engine));
 }
 
 void UnreadableSamples::add(std::span<const SampleFault> faults) {
@@ -119,7 +120,7 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   const std::string weights = weights_path(flags.weights);
   LoadedModel loaded = flags.published.load(weights);
   ModelData data = open_data_of(flags, weights, loaded.card);
-  ReadyModel ready = make_ready(std::move(loaded), flags.compute, flags.evaluate);
+  ReadyModel ready = make_ready(std::move(loaded), flags.compute, flags.evaluate, flags.engine);
   ModelAndData opened{.loaded = std::move(ready.loaded),
                       .source = std::move(data.part.source),
                       .options = std::move(ready.options),

@@ -13,6 +13,7 @@
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/source.h"
 #include "stoker/data/sources/table_columns.h"
+#include "stoker/run/engine_choice.h"
 #include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"
 
@@ -28,6 +29,7 @@ struct ModelFlags {
   ShardOptions shards;
   TableColumns table;  // those that are not given are the run's
   ComputeSettings compute;
+  EngineSettings engine;
   EvaluateOptions evaluate = {.batch_size = 0};
   std::string on_error = "report";
   bool needs_labels = true;  // false: data without classes will do

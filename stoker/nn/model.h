@@ -195,6 +195,8 @@ class Model {
   // which it returns; without dropout in front of the head. Tensors have their names. For export
   // (nn/graph/inference_graph.h).
   virtual GraphReference append_nodes(GraphBuilder& graph, GraphReference x) const = 0;
+  // Whether it can.
+  [[nodiscard]] virtual bool has_graph() const { return true; }
 
  protected:
   virtual void move_tensors(const at::Device& device) = 0;

@@ -63,6 +63,8 @@ class BatchLayout {
 
   [[nodiscard]] const ImageShape& image() const noexcept { return shape_.image; }
   [[nodiscard]] PixelType pixel_type() const noexcept { return shape_.pixel_type; }
+  /// Of floats; bytes always have them last.
+  [[nodiscard]] bool channels_last() const noexcept { return shape_.channels_last; }
   [[nodiscard]] std::uint32_t views() const noexcept { return shape_.views; }
   /// The source's fields.
   [[nodiscard]] std::span<const FieldInfo> numbers() const noexcept { return shape_.numbers; }

@@ -9,11 +9,13 @@
 
 namespace stoker {
 
-ReadyModel make_ready(LoadedModel loaded, const ComputeSettings& compute, EvaluateOptions options) {
+ReadyModel make_ready(LoadedModel loaded, const ComputeSettings& compute, EvaluateOptions options,
+                      const EngineSettings& engine) {
   const ModelCard& card = loaded.card;
   if (options.batch_size == 0) options.batch_size = default_evaluation_batch(card.input.image);
   const Placement placed = place_model(*loaded.model, compute, options.batch_size);
   options.workers = placed.threads.workers;
+  options.engine = make_engine(*loaded.model, engine, placed.threads.compute);
   options.normalisation = card.preprocessing.normalisation();
   options.task = card.task;
   options.loss = default_loss(card.task);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stoker/nn/model_file.h"
+#include "stoker/run/engine_choice.h"
 #include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"
 
@@ -18,9 +19,11 @@ struct ReadyModel {
   std::string device;  // with the reason for it
 };
 
-// `options`: those that the caller chooses; a batch size of 0 is chosen by the model's images.
+// `options`: those that the caller chooses; a batch size of 0 is chosen by the model's images. The
+// engine is made from its settings.
 // Sets the threads of the whole process. Throws Error where the device is not there.
 [[nodiscard]] ReadyModel make_ready(LoadedModel loaded, const ComputeSettings& compute,
-                                    EvaluateOptions options = {.batch_size = 0});
+                                    EvaluateOptions options = {.batch_size = 0},
+                                    const EngineSettings& engine = {});
 
 }  // namespace stoker

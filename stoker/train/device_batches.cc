@@ -30,11 +30,13 @@ at::Tensor pixels_of(const Batch& batch) {
   const ImageShape& shape = batch.image_shape();
   void* data = const_cast<std::byte*>(batch.pixels().data());
   const bool floats = batch.pixel_type() == PixelType::kF32;
+  const bool channels_last = !floats || batch.layout().channels_last();
   std::vector<std::int64_t> sides = {shape.height, shape.width, shape.channels};
-  if (floats) sides = {shape.channels, shape.height, shape.width};
+  if (!channels_last) sides = {shape.channels, shape.height, shape.width};
   if (batch.views() > 1) sides.insert(sides.begin(), batch.views());
   sides.insert(sides.begin(), batch.size());
-  return at::from_blob(data, sides, floats ? at::kFloat : at::kByte);
+  const at::Tensor pixels = at::from_blob(data, sides, floats ? at::kFloat : at::kByte);
+  return floats && channels_last ? pixels.movedim(-1, -3) : pixels;
 }
 
 // Those of a field of the source, (samples, numbers); not defined where it has no such field.

@@ -133,8 +133,9 @@ class View {
     if (!batch) return std::nullopt;
     const std::uint64_t first = (batch->number * ranks_ + rank_) * batch_size_;
     const auto end = first + static_cast<std::uint64_t>(batch->labels.size(0));
-    PredictedRows rows =
-        predicted_rows(options_, model_, model_.forward(batch->values), batch->labels);
+    const at::Tensor logits = options_.engine ? options_.engine->forward(batch->values)
+                                              : model_.forward(batch->values);
+    PredictedRows rows = predicted_rows(options_, model_, logits, batch->labels);
     rows.first = first;
     rows.skipped = faults_between(feed_.faults(), first, end);
     return rows;
@@ -161,6 +162,8 @@ class View {
       feed.max_errors = std::numeric_limits<std::uint64_t>::max();  // counted over all ranks
     }
     prepare_feed_for(model.device(), source, feed);
+    feed.channels_last = options.engine != nullptr && options.engine->wants_channels_last() &&
+                         feed.pixel_type == PixelType::kF32;
     return feed;
   }
 

@@ -12,6 +12,7 @@
 #include "stoker/data/sources/source.h"
 #include "stoker/distributed/group.h"
 #include "stoker/kernels/normalise/normalise.h"
+#include "stoker/nn/engine.h"
 #include "stoker/nn/model.h"
 #include "stoker/nn/target_scale.h"
 #include "stoker/pipeline/faults.h"
@@ -30,6 +31,7 @@ struct EvaluateOptions {
   // Of kMultilabel, one for each class; empty: those that suit these samples best.
   std::vector<double> thresholds = {};
   Normalisation normalisation = {};
+  std::shared_ptr<Engine> engine = {};  // computes the logits; none: the model itself
   Policy policy = {};  // of the samples as they are: a framing alone
   // Further versions of each sample, made by these; the probabilities are the mean over all, and
   // the loss of a classifier is the cross entropy.

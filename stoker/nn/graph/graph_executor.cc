@@ -68,10 +68,15 @@ std::int64_t computed(const std::string& target, std::int64_t a, std::int64_t b)
 }  // namespace
 
 GraphExecutor::GraphExecutor(const ExportedGraph& graph, const std::vector<std::size_t>& stages,
-                             const std::string& file) {
+                             const std::string& file,
+                             std::map<std::size_t, GraphKernel> kernels) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
-    steps_.push_back({.target = node.target,
+    const auto kernel = kernels.find(i);
+    const bool own = kernel != kernels.end();
+    steps_.push_back({.action = own ? Action::kKernel : Action::kCall,
+                      .kernel = own ? std::move(kernel->second) : GraphKernel(),
+                      .target = node.target,
                       .module = node.module,
                       .outputs = node.outputs,
                       .stage = stages[i],
@@ -91,6 +96,7 @@ void GraphExecutor::find_actions(const ExportedGraph& graph, const std::string& 
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
     Step& step = steps_[i];
+    if (step.action == Action::kKernel) continue;
     if (node.target.starts_with("aten::_assert")) {
       step.action = Action::kNothing;
       continue;
@@ -218,6 +224,8 @@ void GraphExecutor::execute(const Step& step, GraphValues& values, const GraphMo
   switch (step.action) {
     case Action::kCall:
       return call_operator(step, values);
+    case Action::kKernel:
+      return put(step, {step.kernel(values)}, values);
     case Action::kNothing:
       return;
     case Action::kSize:

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,12 +31,15 @@ struct GraphMode {
   bool trains_all_norms = false;  // also those of the stages before
 };
 
+// Computes a node's only result.
+using GraphKernel = std::function<at::Tensor(const GraphValues&)>;
+
 class GraphExecutor {
  public:
   // `stages` has one number for each node. Throws Error, with the operator's name, where LibTorch
-  // cannot execute the graph.
+  // cannot execute the graph. `kernels`: nodes that are not an operator of LibTorch's.
   GraphExecutor(const ExportedGraph& graph, const std::vector<std::size_t>& stages,
-                const std::string& file);
+                const std::string& file, std::map<std::size_t, GraphKernel> kernels = {});
 
   // Executes the nodes from `begin` to before `end`. `values` has those of the inputs and of all
   // nodes before that they use.
@@ -46,6 +51,7 @@ class GraphExecutor {
  private:
   enum class Action : std::uint8_t {
     kCall,
+    kKernel,
     kNothing,     // a check that the reader made already
     kSize,        // of a tensor, an integer
     kArithmetic,  // of integers
@@ -60,6 +66,7 @@ class GraphExecutor {
   struct Step {
     Action action = Action::kCall;
     std::optional<GraphCall> call = {};
+    GraphKernel kernel = {};
     std::string target = {}, module = {};
     std::vector<GraphNamedArgument> arguments = {};  // of kSize and kArithmetic
     std::vector<GraphOutput> outputs = {};

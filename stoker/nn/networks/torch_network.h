@@ -21,6 +21,7 @@ class TorchNetwork final : public StagedNetwork {
 
   [[nodiscard]] std::int64_t multiply_adds() const override { return multiply_adds_; }
   [[nodiscard]] std::vector<ModelStage> stages() const override;
+  [[nodiscard]] bool has_graph() const override { return false; }
 
  protected:
   void move_tensors(const at::Device& device) override;
