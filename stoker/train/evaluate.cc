@@ -133,8 +133,8 @@ class View {
     if (!batch) return std::nullopt;
     const std::uint64_t first = (batch->number * ranks_ + rank_) * batch_size_;
     const auto end = first + static_cast<std::uint64_t>(batch->labels.size(0));
-    const at::Tensor logits = options_.engine ? options_.engine->forward(batch->values)
-                                              : model_.forward(batch->values);
+    const at::Tensor logits =
+        options_.engine ? options_.engine->forward(batch->values) : model_.forward(batch->values);
     PredictedRows rows = predicted_rows(options_, model_, logits, batch->labels);
     rows.first = first;
     rows.skipped = faults_between(feed_.faults(), first, end);

@@ -32,7 +32,7 @@ struct EvaluateOptions {
   std::vector<double> thresholds = {};
   Normalisation normalisation = {};
   std::shared_ptr<Engine> engine = {};  // computes the logits; none: the model itself
-  Policy policy = {};  // of the samples as they are: a framing alone
+  Policy policy = {};                   // of the samples as they are: a framing alone
   // Further versions of each sample, made by these; the probabilities are the mean over all, and
   // the loss of a classifier is the cross entropy.
   std::vector<Policy> more_views = {};

@@ -94,11 +94,13 @@ InferenceNetwork::InferenceNetwork(const Model& model, const InferenceOptions& o
   }
   executor_.emplace(network.graph, std::vector<std::size_t>(network.graph.nodes.size(), 0),
                     "the network", std::move(kernels));
+  // Of weights that layers hold, nothing else is kept.
+  const std::vector<std::size_t> uses = count_uses(network.graph);
   inputs_.resize(network.graph.values.size());
   for (std::size_t i = 0; i < network.graph.inputs.size(); ++i) {
-    if (network.tensors[i].defined()) {
-      inputs_[network.graph.inputs[i].value.value] = network.tensors[i];
-    }
+    const std::uint32_t value = network.graph.inputs[i].value.value;
+    if (network.tensors[i].defined() && uses[value] > 0)
+      inputs_[value] = network.tensors[i].clone();
   }
   images_ = images_of(network.graph);
   output_ = network.graph.output;
@@ -118,10 +120,10 @@ at::Tensor InferenceNetwork::forward(const at::Tensor& x) {
   const bool fits = x.dim() == 4 && x.size(1) == image.channels && x.size(2) == image.height &&
                     x.size(3) == image.width;
   if (!fits) {
-    throw Error({.what = "the batch does not fit the network",
-                 .expected = fmt::format("images of {}x{}x{}", image.channels, image.height,
-                                         image.width),
-                 .found = fmt::format("{} dimensions", x.dim())});
+    throw Error(
+        {.what = "the batch does not fit the network",
+         .expected = fmt::format("images of {}x{}x{}", image.channels, image.height, image.width),
+         .found = fmt::format("{} dimensions", x.dim())});
   }
   const std::int64_t samples = x.size(0), parts = (samples + part_ - 1) / part_;
   at::Tensor logits = at::empty({samples, input_.classes});

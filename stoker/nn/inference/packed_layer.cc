@@ -55,9 +55,8 @@ IValue numbers_of(const FusedLayer& fused) {
   return list;
 }
 
-IValue optional_tensor(const at::Tensor& tensor) {
-  return tensor.defined() ? IValue(tensor) : IValue();
-}
+// Not the model's own memory, which may change.
+IValue own_bias(const at::Tensor& bias) { return bias.defined() ? IValue(bias.clone()) : IValue(); }
 
 // One number stands for both dimensions.
 Integers pair_of(const GraphNode& node, const char* name, std::int64_t otherwise) {
@@ -74,14 +73,13 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
                  dilation = pair_of(node, "dilation", 1);
   const auto groups =
       static_cast<std::int64_t>(number_argument(node.arguments, "groups").value_or(1));
-  const at::Tensor packed =
-      PreparedCall("mkldnn::_reorder_convolution_weight", "",
-                   {weight.contiguous(at::MemoryFormat::ChannelsLast), padding, stride, dilation,
-                    groups, sizes})({});
+  const at::Tensor packed = PreparedCall("mkldnn::_reorder_convolution_weight", "",
+                                         {weight.contiguous(at::MemoryFormat::ChannelsLast),
+                                          padding, stride, dilation, groups, sizes})({});
   const GraphReference input = *reference_argument(node.arguments, "input");
   if (!fused.added) {
     PreparedCall call("mkldnn::_convolution_pointwise", "",
-                      {IValue(), packed, optional_tensor(bias), padding, stride, dilation, groups,
+                      {IValue(), packed, own_bias(bias), padding, stride, dilation, groups,
                        fused.activation, numbers_of(fused), fused.algorithm});
     return [call = std::move(call), input](const GraphValues& values) {
       return call({{0, values[input.value]}});
@@ -91,8 +89,8 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
   PreparedCall call(
       fused.writes_added ? "mkldnn::_convolution_pointwise_" : "mkldnn::_convolution_pointwise",
       "binary",
-      {IValue(), IValue(), packed, optional_tensor(bias), padding, stride, dilation, groups, "add",
-       1.0, activation, numbers_of(fused), IValue()});
+      {IValue(), IValue(), packed, own_bias(bias), padding, stride, dilation, groups, "add", 1.0,
+       activation, numbers_of(fused), IValue()});
   const std::size_t added_place = fused.writes_added ? 0 : 1;
   return [call = std::move(call), input, added = *fused.added,
           added_place](const GraphValues& values) {
@@ -102,21 +100,21 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
 
 GraphKernel packed_product(const FusedLayer& fused, const at::Tensor& weight,
                            const at::Tensor& bias, const Integers& sizes) {
-  const std::int64_t rows = std::accumulate(sizes.begin(), sizes.end() - 1, std::int64_t{1},
-                                            std::multiplies<>());
+  const std::int64_t rows =
+      std::accumulate(sizes.begin(), sizes.end() - 1, std::int64_t{1}, std::multiplies<>());
   const at::Tensor packed =
       PreparedCall("mkldnn::_reorder_linear_weight", "", {weight.contiguous(), rows})({});
   const GraphReference input = *reference_argument(fused.layer.arguments, "input");
   if (!fused.added) {
-    PreparedCall call("mkldnn::_linear_pointwise", "",
-                      {IValue(), packed, optional_tensor(bias), fused.activation, numbers_of(fused),
-                       fused.algorithm});
+    PreparedCall call(
+        "mkldnn::_linear_pointwise", "",
+        {IValue(), packed, own_bias(bias), fused.activation, numbers_of(fused), fused.algorithm});
     return [call = std::move(call), input](const GraphValues& values) {
       return call({{0, values[input.value]}});
     };
   }
   PreparedCall call("mkldnn::_linear_pointwise", "binary",
-                    {IValue(), IValue(), packed, optional_tensor(bias), "add"});
+                    {IValue(), IValue(), packed, own_bias(bias), "add"});
   return [call = std::move(call), input, added = *fused.added](const GraphValues& values) {
     return call({{0, values[input.value]}, {1, values[added.value]}});
   };
