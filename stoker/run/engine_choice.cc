@@ -32,15 +32,15 @@ std::shared_ptr<Engine> openvino(const Model& model, const EngineSettings& setti
                  .hint = "Leave `engine` away"});
   }
   return std::make_shared<OpenVinoEngine>(
-      model,
-      OpenVinoEngine::Options{.precision = wanted_precision(settings), .threads = threads});
+      model, OpenVinoEngine::Options{.precision = wanted_precision(settings), .threads = threads});
 }
 
 }  // namespace
 
 std::vector<Setting> settings_of(EngineSettings& engine) {
   return {{.name = "engine",
-           .help = "libtorch; openvino, if it is installed; training: as validation in training computes, to the last bit",
+           .help = "libtorch; openvino, if it is installed; training: as validation in training "
+                   "computes, to the last bit",
            .place = &engine.engine,
            .scope = SettingScope::kRun,
            .choices = {"libtorch", "openvino", "training"}},
@@ -53,8 +53,8 @@ std::vector<Setting> settings_of(EngineSettings& engine) {
 
 std::shared_ptr<Engine> make_engine(Model& model, const EngineSettings& settings, int threads) {
   if (settings.engine == "openvino") return openvino(model, settings, threads);
-  const bool by_itself = settings.engine == "training" || !model.device().is_cpu() || !model.has_graph() ||
-                         model.multiply_adds() < kWorthMultiplyAdds;
+  const bool by_itself = settings.engine == "training" || !model.device().is_cpu() ||
+                         !model.has_graph() || model.multiply_adds() < kWorthMultiplyAdds;
   if (by_itself) return no_engine(model, settings);
   return std::make_shared<InferenceNetwork>(
       model, InferenceOptions{.precision = wanted_precision(settings), .threads = threads});

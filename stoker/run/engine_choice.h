@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "stoker/core/setting.h"
 #include "stoker/nn/engine.h"
 #include "stoker/nn/model.h"
-#include "stoker/core/setting.h"
 
 namespace stoker {
 
 struct EngineSettings {
-  // "libtorch"; "openvino"; "training": the network as validation in training computes it, to the last bit.
+  // "libtorch"; "openvino"; "training": the network as validation in training computes it, to the
+  // last bit.
   std::string engine = "libtorch";
   std::string precision = "auto";  // float32, bfloat16; auto is float32
 };

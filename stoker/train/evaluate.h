@@ -32,7 +32,7 @@ struct EvaluateOptions {
   std::vector<double> thresholds = {};
   Normalisation normalisation = {};
   std::shared_ptr<Engine> engine = {};  // computes the logits; none: the model itself
-  Policy policy = {};  // of the samples as they are: a framing alone
+  Policy policy = {};                   // of the samples as they are: a framing alone
   // Further versions of each sample, made by these; the probabilities are the mean over all, and
   // the loss of a classifier is the cross entropy.
   std::vector<Policy> more_views = {};
@@ -56,6 +56,11 @@ struct Predictions {
   std::span<const SampleFault> skipped = {};
 };
 using OnPredictions = std::function<void(const Predictions&)>;
+
+// Of the network's outputs, (samples, classes): the probabilities, or the predicted numbers in the
+// targets' own units, as predict() gives them.
+[[nodiscard]] at::Tensor predicted_numbers(const EvaluateOptions& options,
+                                           const at::Tensor& logits);
 
 // Samples come in the source's order, images as they are: the result does not depend on workers,
 // nor that of a sample on whether others were skipped.

@@ -68,8 +68,7 @@ std::int64_t computed(const std::string& target, std::int64_t a, std::int64_t b)
 }  // namespace
 
 GraphExecutor::GraphExecutor(const ExportedGraph& graph, const std::vector<std::size_t>& stages,
-                             const std::string& file,
-                             std::map<std::size_t, GraphKernel> kernels) {
+                             const std::string& file, std::map<std::size_t, GraphKernel> kernels) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
     const auto kernel = kernels.find(i);

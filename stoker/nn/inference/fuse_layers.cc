@@ -171,15 +171,13 @@ class LayerFuser {
   [[nodiscard]] bool is_own(GraphReference value, std::size_t first, std::size_t sum) {
     const std::size_t maker = maker_[value.value];
     if (maker == kNone || graph().nodes[maker].target != kFusedTarget) return false;
-    const GraphReference input =
-        *reference_argument(graph().nodes[first].arguments, "input");
+    const GraphReference input = *reference_argument(graph().nodes[first].arguments, "input");
     if (input == value) return false;
     // Its other uses are layers and additions, whose results have memory of their own.
     for (std::size_t i = 0; i < graph().nodes.size(); ++i) {
       if (gone_[i] && graph().nodes[i].target != kFusedTarget) continue;
       bool used = false;
-      visit_references(graph().nodes[i],
-                       [&](GraphReference one) { used = used || one == value; });
+      visit_references(graph().nodes[i], [&](GraphReference one) { used = used || one == value; });
       if (!used || i == sum) continue;
       const GraphNode& user = graph().nodes[i];
       const bool reads = i < first && (user.target == kFusedTarget || is_layer(user));

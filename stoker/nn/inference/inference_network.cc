@@ -118,10 +118,10 @@ at::Tensor InferenceNetwork::forward(const at::Tensor& x) {
   const bool fits = x.dim() == 4 && x.size(1) == image.channels && x.size(2) == image.height &&
                     x.size(3) == image.width;
   if (!fits) {
-    throw Error({.what = "the batch does not fit the network",
-                 .expected = fmt::format("images of {}x{}x{}", image.channels, image.height,
-                                         image.width),
-                 .found = fmt::format("{} dimensions", x.dim())});
+    throw Error(
+        {.what = "the batch does not fit the network",
+         .expected = fmt::format("images of {}x{}x{}", image.channels, image.height, image.width),
+         .found = fmt::format("{} dimensions", x.dim())});
   }
   const std::int64_t samples = x.size(0), parts = (samples + part_ - 1) / part_;
   at::Tensor logits = at::empty({samples, input_.classes});

@@ -16,7 +16,8 @@
 namespace stoker {
 namespace {
 
-constexpr ModelInput kPhotograph = {.image = {.height = 64, .width = 64, .channels = 3}, .classes = 7};
+constexpr ModelInput kPhotograph = {.image = {.height = 64, .width = 64, .channels = 3},
+                                    .classes = 7};
 
 ModelInput input_for(const std::string& architecture) {
   ModelInput input = kPhotograph;
@@ -108,7 +109,8 @@ TEST(InferenceNetwork, RefusesImagesOfAnotherSize) {
   const auto model = trained_model("resnet18");
   InferenceNetwork network(*model, {});
   EXPECT_ANY_THROW((void)network.forward(at::zeros({1, 3, 32, 32})));
-  EXPECT_EQ(network.forward(random_images(kPhotograph, 1)).size(0), 1) << "it goes on after an error";
+  EXPECT_EQ(network.forward(random_images(kPhotograph, 1)).size(0), 1)
+      << "it goes on after an error";
 }
 
 TEST(FoldNorms, NoNormOfAResnetIsLeft) {

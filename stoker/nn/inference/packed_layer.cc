@@ -74,10 +74,9 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
                  dilation = pair_of(node, "dilation", 1);
   const auto groups =
       static_cast<std::int64_t>(number_argument(node.arguments, "groups").value_or(1));
-  const at::Tensor packed =
-      PreparedCall("mkldnn::_reorder_convolution_weight", "",
-                   {weight.contiguous(at::MemoryFormat::ChannelsLast), padding, stride, dilation,
-                    groups, sizes})({});
+  const at::Tensor packed = PreparedCall("mkldnn::_reorder_convolution_weight", "",
+                                         {weight.contiguous(at::MemoryFormat::ChannelsLast),
+                                          padding, stride, dilation, groups, sizes})({});
   const GraphReference input = *reference_argument(node.arguments, "input");
   if (!fused.added) {
     PreparedCall call("mkldnn::_convolution_pointwise", "",
@@ -102,8 +101,8 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
 
 GraphKernel packed_product(const FusedLayer& fused, const at::Tensor& weight,
                            const at::Tensor& bias, const Integers& sizes) {
-  const std::int64_t rows = std::accumulate(sizes.begin(), sizes.end() - 1, std::int64_t{1},
-                                            std::multiplies<>());
+  const std::int64_t rows =
+      std::accumulate(sizes.begin(), sizes.end() - 1, std::int64_t{1}, std::multiplies<>());
   const at::Tensor packed =
       PreparedCall("mkldnn::_reorder_linear_weight", "", {weight.contiguous(), rows})({});
   const GraphReference input = *reference_argument(fused.layer.arguments, "input");

@@ -134,7 +134,8 @@ at::Tensor OpenVinoEngine::forward(const at::Tensor& x) {
     }
     compiled_->start(lane, own);
   }
-  for (std::size_t i = 0; i < lanes.size(); ++i) compiled_->finish(lanes[next++ % lanes.size()], logits);
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    compiled_->finish(lanes[next++ % lanes.size()], logits);
   return logits;
 }
 

@@ -12,8 +12,8 @@ class OpenVinoEngine final : public Engine {
  public:
   struct Options {
     Precision precision = Precision::kFloat32;  // not kFloat16
-    int threads = 1;        // each computes images of its own
-    std::int64_t part = 8;  // images computed together
+    int threads = 1;                            // each computes images of its own
+    std::int64_t part = 8;                      // images computed together
   };
   // Throws Error where there is no OpenVINO, or where it refuses the network.
   OpenVinoEngine(const Model& model, const Options& options);

@@ -33,7 +33,8 @@ inline constexpr int kOvFloat32 = 4;  // ov_element_type_e
 // One for the process. Each function returns 0, or a status that check() explains.
 class OpenVinoLibrary {
  public:
-  // Loaded at the first call. Throws Error, which says where it was looked for, where there is none.
+  // Loaded at the first call. Throws Error, which says where it was looked for, where there is
+  // none.
   [[nodiscard]] static const OpenVinoLibrary& get();
 
   // Throws Error with OpenVINO's own words.
