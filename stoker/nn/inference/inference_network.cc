@@ -94,11 +94,13 @@ InferenceNetwork::InferenceNetwork(const Model& model, const InferenceOptions& o
   }
   executor_.emplace(network.graph, std::vector<std::size_t>(network.graph.nodes.size(), 0),
                     "the network", std::move(kernels));
+  // Of weights that layers hold, nothing else is kept.
+  const std::vector<std::size_t> uses = count_uses(network.graph);
   inputs_.resize(network.graph.values.size());
   for (std::size_t i = 0; i < network.graph.inputs.size(); ++i) {
-    if (network.tensors[i].defined()) {
-      inputs_[network.graph.inputs[i].value.value] = network.tensors[i];
-    }
+    const std::uint32_t value = network.graph.inputs[i].value.value;
+    if (network.tensors[i].defined() && uses[value] > 0)
+      inputs_[value] = network.tensors[i].clone();
   }
   images_ = images_of(network.graph);
   output_ = network.graph.output;

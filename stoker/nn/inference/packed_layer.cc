@@ -55,9 +55,8 @@ IValue numbers_of(const FusedLayer& fused) {
   return list;
 }
 
-IValue optional_tensor(const at::Tensor& tensor) {
-  return tensor.defined() ? IValue(tensor) : IValue();
-}
+// Not the model's own memory, which may change.
+IValue own_bias(const at::Tensor& bias) { return bias.defined() ? IValue(bias.clone()) : IValue(); }
 
 // One number stands for both dimensions.
 Integers pair_of(const GraphNode& node, const char* name, std::int64_t otherwise) {
@@ -80,7 +79,7 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
   const GraphReference input = *reference_argument(node.arguments, "input");
   if (!fused.added) {
     PreparedCall call("mkldnn::_convolution_pointwise", "",
-                      {IValue(), packed, optional_tensor(bias), padding, stride, dilation, groups,
+                      {IValue(), packed, own_bias(bias), padding, stride, dilation, groups,
                        fused.activation, numbers_of(fused), fused.algorithm});
     return [call = std::move(call), input](const GraphValues& values) {
       return call({{0, values[input.value]}});
@@ -90,8 +89,8 @@ GraphKernel packed_convolution(const FusedLayer& fused, const at::Tensor& weight
   PreparedCall call(
       fused.writes_added ? "mkldnn::_convolution_pointwise_" : "mkldnn::_convolution_pointwise",
       "binary",
-      {IValue(), IValue(), packed, optional_tensor(bias), padding, stride, dilation, groups, "add",
-       1.0, activation, numbers_of(fused), IValue()});
+      {IValue(), IValue(), packed, own_bias(bias), padding, stride, dilation, groups, "add", 1.0,
+       activation, numbers_of(fused), IValue()});
   const std::size_t added_place = fused.writes_added ? 0 : 1;
   return [call = std::move(call), input, added = *fused.added,
           added_place](const GraphValues& values) {
@@ -107,15 +106,15 @@ GraphKernel packed_product(const FusedLayer& fused, const at::Tensor& weight,
       PreparedCall("mkldnn::_reorder_linear_weight", "", {weight.contiguous(), rows})({});
   const GraphReference input = *reference_argument(fused.layer.arguments, "input");
   if (!fused.added) {
-    PreparedCall call("mkldnn::_linear_pointwise", "",
-                      {IValue(), packed, optional_tensor(bias), fused.activation, numbers_of(fused),
-                       fused.algorithm});
+    PreparedCall call(
+        "mkldnn::_linear_pointwise", "",
+        {IValue(), packed, own_bias(bias), fused.activation, numbers_of(fused), fused.algorithm});
     return [call = std::move(call), input](const GraphValues& values) {
       return call({{0, values[input.value]}});
     };
   }
   PreparedCall call("mkldnn::_linear_pointwise", "binary",
-                    {IValue(), IValue(), packed, optional_tensor(bias), "add"});
+                    {IValue(), IValue(), packed, own_bias(bias), "add"});
   return [call = std::move(call), input, added = *fused.added](const GraphValues& values) {
     return call({{0, values[input.value]}, {1, values[added.value]}});
   };
