@@ -41,13 +41,6 @@ std::span<std::byte> bytes_of(std::vector<float>& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
-ReadyModel ready_model(const std::string& weights, const ClassifierOptions& options) {
-  return make_ready(load_described_model(weights_path(weights)),
-                    {.threads = options.threads, .device = options.device},
-                    {.batch_size = options.max_batch},
-                    {.engine = options.engine, .precision = options.precision});
-}
-
 PreprocessOptions preprocessing_of(const ReadyModel& ready, const ClassifierOptions& options) {
   const ModelCard& card = ready.loaded.card;
   const Engine* engine = ready.options.engine.get();
@@ -57,6 +50,21 @@ PreprocessOptions preprocessing_of(const ReadyModel& ready, const ClassifierOpti
           .window = parse_window(card.preprocessing.window),
           .channels_last = engine != nullptr && engine->wants_channels_last(),
           .limits = {.max_side = options.max_side, .max_pixels = options.max_pixels}};
+}
+
+// Throws where it is none that exists; a list of settings knows.
+EngineSettings checked_engine(const ClassifierOptions& options) {
+  EngineSettings engine;
+  for (const Setting& setting : settings_of(engine)) {
+    set_texts(setting, {setting.name == "engine" ? options.engine : options.precision});
+  }
+  return engine;
+}
+
+ReadyModel ready_model(const std::string& weights, const ClassifierOptions& options) {
+  return make_ready(load_described_model(weights_path(weights)),
+                    {.threads = options.threads, .device = options.device},
+                    {.batch_size = options.max_batch}, checked_engine(options));
 }
 
 void check_options(const ClassifierOptions& options) {

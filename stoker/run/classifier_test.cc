@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,13 +27,13 @@ constexpr std::size_t kImages = 12;
 // A network with random weights, and photographs of different sizes and kinds.
 class ClassifierFiles {
  public:
-  explicit ClassifierFiles(const char* architecture = "cnn:small") {
-    const ImageShape image{.height = 32, .width = 32, .channels = 3};
+  explicit ClassifierFiles(const char* architecture = "cnn:small", int side = 32) {
+    const ImageShape image{.height = side, .width = side, .channels = 3};
     const auto model = make_model(architecture, {.image = image, .classes = 4}, /*seed=*/3);
     save_model(weights(), *model, {"ant", "bee", "cat", "dog"},
                {.mean = {0.4, 0.5, 0.6, 0},
                 .deviation = {0.2, 0.2, 0.3, 1},
-                .framing = "resize_crop(36,32)"});
+                .framing = fmt::format("resize_crop({},{})", side + 4, side)});
     for (std::size_t i = 0; i < kImages; ++i) add_photo(i);
   }
   [[nodiscard]] std::string weights() const { return (folder_.path() / "m.safetensors").string(); }
@@ -68,11 +69,10 @@ std::vector<std::byte> file_bytes(const std::string& path) {
   return {all.begin(), all.end()};
 }
 
-TEST(Classifier, EqualsThePredictorToTheLastBitInBatchesOfOne) {
-  const ClassifierFiles files;
+void expect_the_same_as_the_predictor(const ClassifierFiles& files) {
   Predictor predictor(files.weights(), {.device = "cpu", .batch_size = 1});
   const std::vector<ImagePrediction> expected = predictor.predict(files.photos());
-  const Classifier classifier(files.weights(), {.device = "cpu"});
+  const Classifier classifier(files.weights(), {.device = "cpu", .max_batch = 1});
   ASSERT_EQ(expected.size(), kImages);
   for (std::size_t i = 0; i < kImages; ++i) {
     ASSERT_EQ(std::filesystem::path(expected[i].name).filename(),
@@ -86,6 +86,17 @@ TEST(Classifier, EqualsThePredictorToTheLastBitInBatchesOfOne) {
     const Classification of_bytes = classifier.classify(file_bytes(files.paths()[i]));
     EXPECT_EQ(of_bytes.probabilities, expected[i].probabilities);
   }
+}
+
+TEST(Classifier, EqualsThePredictorToTheLastBitInBatchesOfOne) {
+  expect_the_same_as_the_predictor(ClassifierFiles());
+}
+
+TEST(Classifier, EqualsThePredictorToTheLastBitWithAnEngine) {
+  const ClassifierFiles files("resnet18", 64);  // large enough for one
+  EXPECT_THAT(Classifier(files.weights(), {.device = "cpu"}).description(),
+              testing::HasSubstr("LibTorch"));
+  expect_the_same_as_the_predictor(files);
 }
 
 TEST(Classifier, TakesPixelsAndValues) {
@@ -244,6 +255,8 @@ TEST(Classifier, RefusesOptionsAndFilesThatCannotBe) {
   EXPECT_THROW(Classifier(files.weights(), {.max_batch = 0}), Error);
   EXPECT_THROW(Classifier(files.weights(), {.max_delay = -1us}), Error);
   EXPECT_THROW(Classifier(files.weights(), {.device = "gpu7"}), Error);
+  EXPECT_THROW(Classifier(files.weights(), {.engine = "steam"}), Error);
+  EXPECT_THROW(Classifier(files.weights(), {.precision = "float7"}), Error);
   EXPECT_THROW(Classifier("/nowhere/m.safetensors"), Error);
 }
 
