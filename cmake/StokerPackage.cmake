@@ -216,7 +216,7 @@ function(stoker_texts)
   set(commands)
   if(TARGET stoker_trainer)
     set(writer stoker_trainer)
-    set(commands train eval predict export sweep devices settings)
+    set(commands train eval predict serve export sweep devices settings)
   endif()
   set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${writer}>)
   # It may be linked with the paths of the installation (CMAKE_BUILD_WITH_INSTALL_RPATH).

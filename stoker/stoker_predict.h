@@ -56,7 +56,7 @@ STOKER_API void stoker_classifier_free(stoker_classifier* classifier);
 
 /// How many classes the model has, or numbers that it predicts.
 STOKER_API size_t stoker_class_count(const stoker_classifier* classifier);
-/// Valid while the classifier lives; null where there is no such class.
+/// Valid while the classifier lives; null where the number is too large.
 STOKER_API const char* stoker_class_name(const stoker_classifier* classifier, size_t number);
 
 /// The most probable class. Of a model for regression it means nothing; its numbers are where the

@@ -12,7 +12,7 @@
 // for anybody.
 //
 // A caller whose deadline passes leaves at once, also while its work is being computed: the work is
-// shared, and the consumer may go on with it.
+// shared, and the consumer may still finish it.
 //
 // run() may be called by any number of threads, take() and finish() by one thread at a time. The
 // object must outlive all calls: stop(), let the consumer end, then wait_for_callers().
