@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -252,9 +253,7 @@ class ClassifyService::Impl {
   }
 
   [[nodiscard]] HttpResponse infer(const HttpRequest& request, Clock::time_point deadline) const {
-    const InferenceRequest wanted =
-        parse_inference(request.body, request.header("inference-header-content-length"),
-                        {.input = model_.input, .max_images = options_.max_images});
+    const InferenceRequest wanted = parsed_inference(request);
     const std::vector<Classification> found = classify_all(wanted, deadline);
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (found[i].ok()) continue;
@@ -269,6 +268,18 @@ class ClassifyService::Impl {
                                     fmt::format("{}", answer.json_bytes));
     }
     return response;
+  }
+
+  // JSON takes up to thirty times its size while it is read, so few threads may do that at once.
+  [[nodiscard]] InferenceRequest parsed_inference(const HttpRequest& request) const {
+    struct Turn {
+      explicit Turn(std::counting_semaphore<>& turns) : turns(turns) { turns.acquire(); }
+      ~Turn() { turns.release(); }
+      std::counting_semaphore<>& turns;
+    };
+    const Turn turn(readers_);
+    return parse_inference(request.body, request.header("inference-header-content-length"),
+                           {.input = model_.input, .max_images = options_.max_images});
   }
 
   // The images of one request wait at the same time, so that they share batches.
@@ -316,6 +327,7 @@ class ClassifyService::Impl {
   InferenceModel model_;
   ServeMetrics metrics_;
   std::atomic<bool> ready_{true};
+  mutable std::counting_semaphore<> readers_{2};
   std::optional<HttpServer> server_;  // the last: its threads use all of the others
 };
 
