@@ -18,7 +18,7 @@ import zlib
 
 BUILD = pathlib.Path(os.environ["STOKER_BUILD"])
 CXX = os.environ["CXX"]
-CC = re.sub(r"clang\+\+", "clang", re.sub(r"g\+\+", "gcc", CXX.rsplit("/", 1)[-1])) if "++" in CXX else "cc"
+CC = CXX.replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")  # in the same folder
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 VERSION = re.search(r"project\(stoker VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or SOURCE.parent / "shared" / "data")
@@ -184,7 +184,7 @@ class TrainExamples(Example):
     def test_c_programs_say_the_same_as_the_program(self):
         data = self.folder / "many"
         succeed(self.prefix / "bin" / "stoker", "train", data, "--model", "cnn:4,8", "--epochs", "1", "--aa", "resize(16,16)", "--batch-size", "8",
-                "--val-fraction", "0.2", "--output", self.folder / "c", "--name", "c", "--no-report", "--threads", "1")
+                "--val-fraction", "0.2", "--output", self.folder / "c", "--no-report", "--threads", "1")
         weights = next((self.folder / "c").rglob("best.safetensors"))
         images = sorted(data.rglob("*.png"))
         said = {line.split(",")[0]: line for line in
