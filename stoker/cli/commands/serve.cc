@@ -22,7 +22,7 @@ namespace {
 struct ServeFlags {
   ServeOptions options;
   EngineSettings engine;
-  DecodeLimits limits;
+  DecodeLimits limits = {.max_pixels = 50'000'000};  // a decoder takes up to 20 bytes for each
   std::string token_file;
   std::string max_body = "16MiB", max_bodies = "256MiB";
   std::uint32_t port = 8000, queue = 128, connections = 500, max_batch = 32;
