@@ -25,10 +25,10 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 
 # Their objects make libstoker_feed. `cuda` is not among them: nothing of the feed uses it.
-set(STOKER_FEED_MODULES core store image kernels augment data doctor pipeline)
-# stoker/feed.h and what it includes; the test Package.Headers compares.
+set(STOKER_FEED_MODULES core store image kernels augment data doctor pipeline io)
+# stoker/feed.h and what it includes, and the C header of the preprocessing; the test Package.Headers compares.
 set(STOKER_FEED_HEADERS
-  stoker/export.h stoker/feed.h
+  stoker/export.h stoker/feed.h stoker/stoker_preprocess.h
   stoker/augment/framing.h stoker/augment/operation.h stoker/augment/policy.h stoker/augment/presets.h stoker/augment/registry.h
   stoker/core/data_order.h stoker/core/environment.h stoker/core/error.h stoker/core/philox.h stoker/core/result.h stoker/core/rng.h
   stoker/data/catalog.h stoker/data/division.h stoker/data/shards/shard_options.h
@@ -43,9 +43,9 @@ set(STOKER_FEED_HEADERS
 
 # What stoker/train.h, stoker/predict.h and stoker/network.h include besides. The last one includes LibTorch's headers;
 # programs that use it link Stoker::network.
-set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda io nn_plain nn distributed train report run run_trainer)
+set(STOKER_TRAIN_MODULES ${STOKER_FEED_MODULES} cuda nn_plain nn distributed train report run run_trainer)
 set(STOKER_TRAIN_HEADERS ${STOKER_FEED_HEADERS}
-  stoker/network.h stoker/predict.h stoker/train.h
+  stoker/network.h stoker/predict.h stoker/stoker_predict.h stoker/train.h
   stoker/augment/box.h stoker/augment/mix.h stoker/core/setting.h stoker/core/task.h
   stoker/data/training_parts.h stoker/distributed/launch.h
   stoker/nn/loss_kind.h stoker/nn/preprocessing.h stoker/pipeline/normalise_settings.h
@@ -216,7 +216,7 @@ function(stoker_texts)
   set(commands)
   if(TARGET stoker_trainer)
     set(writer stoker_trainer)
-    set(commands train eval predict export sweep devices settings)
+    set(commands train eval predict serve export sweep devices settings)
   endif()
   set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${writer}>)
   # It may be linked with the paths of the installation (CMAKE_BUILD_WITH_INSTALL_RPATH).

@@ -18,6 +18,7 @@ import zlib
 
 BUILD = pathlib.Path(os.environ["STOKER_BUILD"])
 CXX = os.environ["CXX"]
+CC = CXX.replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")  # in the same folder
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 VERSION = re.search(r"project\(stoker VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or SOURCE.parent / "shared" / "data")
@@ -180,6 +181,31 @@ class TrainExamples(Example):
         for name, label, _ in rows:
             self.assertRegex(said, rf"{re.escape(name)},.*{label}")
 
+    def test_c_programs_say_the_same_as_the_program(self):
+        data = self.folder / "many"
+        succeed(self.prefix / "bin" / "stoker", "train", data, "--model", "cnn:4,8", "--epochs", "1", "--aa", "resize(16,16)", "--batch-size", "8",
+                "--val-fraction", "0.2", "--output", self.folder / "c", "--no-report", "--threads", "1")
+        weights = next((self.folder / "c").rglob("best.safetensors"))
+        images = sorted(data.rglob("*.png"))
+        said = {line.split(",")[0]: line for line in
+                succeed(self.prefix / "bin" / "stoker", "predict", data, "--weights", weights, "--batch-size", "1").splitlines()[1:]}
+        done = self.output("predict_c", weights, *images)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        self.assertEqual([row[0] for row in rows], [str(path) for path in images])
+        for path, label, _, *probabilities in rows:
+            self.assertIn(label, said[path])
+            numbers = [float(word) for word in re.findall(r"(?<=,)[\d.e-]+(?=,|$)", said[path])]
+            for probability in map(float, probabilities):
+                self.assertTrue(any(abs(probability - number) < 2e-6 for number in numbers), (said[path], probabilities))
+        bad = run(self.folder / "predict_c" / "predict_c_example", weights, "/nowhere/a.png")
+        self.assertEqual(bad.returncode, 1)
+        self.assertIn("/nowhere/a.png", bad.stdout)
+        # Without LibTorch: what a runtime of one's own takes.
+        made = self.output("preprocess_c", weights, images[0], self.folder / "input.bin")
+        self.assertEqual((made.returncode, made.stdout), (0, "3 x 16 x 16\n"), made.stderr)
+        self.assertEqual((self.folder / "input.bin").stat().st_size, 3 * 16 * 16 * 4)
+
     def test_multilabel(self):
         rows = ["path,bright,dark"]
         for label, level in (("dark", 40), ("bright", 200)):
@@ -226,9 +252,9 @@ class Headers(Installed):
         return self.INCLUDE.findall(path.read_text(encoding="utf-8"))
 
     def test_every_included_header_is_installed_and_no_other(self):
-        reached, ahead = {"stoker/export.h"}, ["stoker/feed.h"]
+        reached, ahead = {"stoker/export.h"}, ["stoker/feed.h", "stoker/stoker_preprocess.h"]
         if (self.include / "stoker" / "train.h").exists():
-            ahead += ["stoker/train.h", "stoker/predict.h", "stoker/network.h"]
+            ahead += ["stoker/train.h", "stoker/predict.h", "stoker/stoker_predict.h", "stoker/network.h"]
         while ahead:
             name = ahead.pop()
             reached.add(name)
@@ -242,7 +268,15 @@ class Headers(Installed):
         for path in self.include.rglob("*.h"):
             for kind, name in self.includes(path):
                 of_torch = path == self.include / "stoker" / "network.h" and name.startswith("torch/")
-                self.assertTrue(kind == '"' and name.startswith("stoker/") or re.fullmatch("[a-z_]+", name) or of_torch, f"{path}: {name}")
+                for_c = path.name.startswith("stoker_") and name in ("stddef.h", "stdint.h")
+                self.assertTrue(kind == '"' and name.startswith("stoker/") or re.fullmatch("[a-z_]+", name) or of_torch or for_c,
+                                f"{path}: {name}")
+
+    def test_the_headers_for_c_are_c(self):
+        for path in self.include.glob("stoker/stoker_*.h"):
+            source = self.folder / f"{path.stem}.c"
+            source.write_text(f"#include <stoker/{path.name}>\nint main(void) {{ return STOKER_OK; }}\n", encoding="utf-8")
+            succeed(CC, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{self.include}", "-fsyntax-only", source)
 
     @unittest.skipUnless(shutil.which("doxygen"), "needs doxygen")
     def test_the_reference_has_no_warning(self):
@@ -264,9 +298,10 @@ class Library(Installed):
         lines = succeed("nm", "-D", "-C", "--defined-only", self.library).splitlines()
         names = [line.split(maxsplit=2)[2] for line in lines]
         self.assertGreater(len(names), 100)
-        ours = re.compile(r"((typeinfo|typeinfo name|vtable) for )?stoker::(?!detail::|N_)")
+        ours = re.compile(r"((typeinfo|typeinfo name|vtable) for )?stoker::(?!detail::|N_)|stoker_(preprocess|last_error)")
         self.assertEqual([name for name in names if not ours.match(name)], [])
-        for name in ("stoker::Feed::next()", "typeinfo for stoker::Error", "stoker::register_operation(stoker::OperationSchema)"):
+        for name in ("stoker::Feed::next()", "typeinfo for stoker::Error", "stoker::register_operation(stoker::OperationSchema)",
+                     "stoker_preprocess_file"):
             self.assertIn(name, names)
 
     def test_its_name_has_the_version_and_it_needs_no_libtorch(self):

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kProgram = "stoker", kTrainer = "stoker-trainer";
-constexpr std::array<std::string_view, 5> kTorchCommands = {"train", "eval", "predict", "export",
-                                                            "devices"};
+constexpr std::array<std::string_view, 6> kTorchCommands = {"train", "eval",   "predict",
+                                                            "serve", "export", "devices"};
 #ifdef STOKER_TORCH_VERSION
 constexpr std::string_view kTorchVersion = STOKER_TORCH_VERSION;
 #else

@@ -1,6 +1,5 @@
 #include "stoker/nn/model_file.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/io/model_metadata.h"
 #include "stoker/nn/finite_weights.h"
 #include "stoker/nn/graph/exported_network.h"
 #include "stoker/nn/networks/registry.h"
@@ -20,93 +20,17 @@ using Json = nlohmann::json;
 
 constexpr const char* kGraph = "stoker.graph";  // of exported networks, with its head's name
 constexpr const char* kHead = "stoker.head";
-constexpr const char* kImage = "stoker.image";
-constexpr const char* kClasses = "stoker.classes";
-constexpr const char* kMean = "stoker.mean";
-constexpr const char* kDeviation = "stoker.std";
-constexpr const char* kFraming = "stoker.framing";
 constexpr const char* kDivision = "stoker.division";
 constexpr const char* kTask = "stoker.task";
 constexpr const char* kThresholds = "stoker.thresholds";
 constexpr const char* kTargetMean = "stoker.target_mean";
 constexpr const char* kTargetDeviation = "stoker.target_std";
-constexpr const char* kDepth = "stoker.depth";    // where it is not 8
-constexpr const char* kWindow = "stoker.window";  // where there is one
-// Any real number of classes, and no more memory than the header itself took.
-constexpr std::size_t kMaxClasses = 1 << 20;
-
-[[noreturn]] void fail(const std::string& path, const char* key, std::string expected,
-                       std::string found, std::vector<ErrorDetails> causes = {}) {
-  throw Error({.what = fmt::format("the model file's {} cannot be used", key),
-               .path = path,
-               .expected = std::move(expected),
-               .found = std::move(found),
-               .hint = "Was it made by `stoker train`?",
-               .causes = std::move(causes)});
-}
-
-const std::string& value_of(const SafetensorsMetadata& metadata, const char* key,
-                            const std::string& path) {
-  const auto found = metadata.find(key);
-  if (found == metadata.end()) fail(path, key, "it in the metadata", "none");
-  return found->second;
-}
-
-template <class T>
-T parse_list(const SafetensorsMetadata& metadata, const char* key, const std::string& path,
-             const char* expected) {
-  const std::string& text = value_of(metadata, key, path);
-  try {
-    return Json::parse(text).get<T>();
-  } catch (const Json::exception& error) {
-    fail(path, key, expected, text.substr(0, 100), {details_of(error)});
-  }
-}
-
-ImageShape parse_image(const SafetensorsMetadata& metadata, const std::string& path) {
-  const std::string& text = value_of(metadata, kImage, path);
-  ImageShape shape;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%7dx%7dx%1d%n", &shape.height, &shape.width, &shape.channels,
-                  &used) != 3 ||
-      used != static_cast<int>(text.size())) {
-    fail(path, kImage, "HEIGHTxWIDTHxCHANNELS, e.g. 28x28x1", text.substr(0, 100));
-  }
-  if (metadata.contains(kDepth)) {
-    if (metadata.at(kDepth) != "16") fail(path, kDepth, "16", metadata.at(kDepth).substr(0, 100));
-    shape.depth = 16;
-  }
-  check_shape(shape);
-  return shape;
-}
-
-// Three for images of up to three channels, as older programs expect.
-std::size_t numbers_of(const ImageShape& image) { return image.channels == 4 ? 4 : 3; }
 
 std::string numbers_text(const ChannelNumbers& numbers, const ImageShape& image) {
-  return Json(std::vector<double>(numbers.begin(), numbers.begin() + numbers_of(image))).dump();
-}
-
-ChannelNumbers channel_numbers(const SafetensorsMetadata& metadata, const char* key,
-                               const ImageShape& image, const std::string& path) {
-  const auto found =
-      parse_list<std::vector<double>>(metadata, key, path, "a number for each channel");
-  if (found.size() != numbers_of(image)) {
-    fail(path, key, fmt::format("{} numbers", numbers_of(image)), fmt::format("{}", found.size()));
-  }
-  ChannelNumbers numbers{};
-  std::copy(found.begin(), found.end(), numbers.begin());
-  return numbers;
-}
-
-void check_preprocessing(const Preprocessing& preprocessing, const ImageShape& image,
-                         const std::string& path) {
-  for (std::size_t i = 0; i < numbers_of(image); ++i) {
-    const double mean = preprocessing.mean[i], deviation = preprocessing.deviation[i];
-    if (std::isfinite(mean) && std::isfinite(deviation) && deviation > 0) continue;
-    fail(path, kDeviation, "finite means, and deviations above 0",
-         fmt::format("{} and {}", mean, deviation));
-  }
+  return Json(std::vector<double>(
+                  numbers.begin(),
+                  numbers.begin() + static_cast<std::ptrdiff_t>(channel_numbers_of(image))))
+      .dump();
 }
 
 Task parse_card_task(const SafetensorsMetadata& metadata, const std::string& path) {
@@ -115,7 +39,7 @@ Task parse_card_task(const SafetensorsMetadata& metadata, const std::string& pat
   try {
     return parse_task(found->second);
   } catch (const Error& error) {
-    fail(path, kTask, error.details().expected, found->second.substr(0, 100));
+    refuse_model_value(path, kTask, error.details().expected, found->second.substr(0, 100));
   }
 }
 
@@ -123,14 +47,14 @@ Task parse_card_task(const SafetensorsMetadata& metadata, const std::string& pat
 std::vector<double> parse_outputs(const SafetensorsMetadata& metadata, const char* key,
                                   const ModelCard& card, const std::string& path,
                                   bool (*fits)(double)) {
-  std::vector<double> values =
-      parse_list<std::vector<double>>(metadata, key, path, "a JSON list of numbers");
+  std::vector<double> values = model_numbers(metadata, key, path);
   if (values.size() != card.class_names.size()) {
-    fail(path, key, fmt::format("{} numbers", card.class_names.size()),
-         fmt::format("{}", values.size()));
+    refuse_model_value(path, key, fmt::format("{} numbers", card.class_names.size()),
+                       fmt::format("{}", values.size()));
   }
   for (const double value : values) {
-    if (!fits(value)) fail(path, key, "numbers in their range", fmt::format("{}", value));
+    if (fits(value)) continue;
+    refuse_model_value(path, key, "numbers in their range", fmt::format("{}", value));
   }
   return values;
 }
@@ -187,17 +111,18 @@ SafetensorsMetadata card_metadata(const ModelCard& card) {
   const Preprocessing& preprocessing = card.preprocessing;
   SafetensorsMetadata metadata = {
       {kArchitectureKey, card.architecture},
-      {kImage, shape_text(card.input.image)},
-      {kClasses, Json(card.class_names).dump()},
-      {kMean, numbers_text(preprocessing.mean, card.input.image)},
-      {kDeviation, numbers_text(preprocessing.deviation, card.input.image)}};
+      {model_key::kImage, shape_text(card.input.image)},
+      {model_key::kClasses, Json(card.class_names).dump()},
+      {model_key::kMean, numbers_text(preprocessing.mean, card.input.image)},
+      {model_key::kDeviation, numbers_text(preprocessing.deviation, card.input.image)}};
   if (!card.graph.empty()) {
     metadata[kGraph] = card.graph.text;
     metadata[kHead] = card.graph.head;
   }
-  if (card.input.image.depth != 8) metadata[kDepth] = fmt::format("{}", card.input.image.depth);
-  if (!preprocessing.window.empty()) metadata[kWindow] = preprocessing.window;
-  if (!preprocessing.framing.empty()) metadata[kFraming] = preprocessing.framing;
+  if (card.input.image.depth != 8)
+    metadata[model_key::kDepth] = fmt::format("{}", card.input.image.depth);
+  if (!preprocessing.window.empty()) metadata[model_key::kWindow] = preprocessing.window;
+  if (!preprocessing.framing.empty()) metadata[model_key::kFraming] = preprocessing.framing;
   if (!card.division.empty()) metadata[kDivision] = card.division;
   add_task(metadata, card);
   return metadata;
@@ -205,24 +130,19 @@ SafetensorsMetadata card_metadata(const ModelCard& card) {
 
 ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path) {
   ModelCard card;
-  card.architecture = value_of(metadata, kArchitectureKey, path);
-  card.class_names =
-      parse_list<std::vector<std::string>>(metadata, kClasses, path, "a JSON list of class names");
-  if (card.class_names.empty() || card.class_names.size() > kMaxClasses) {
-    fail(path, kClasses, fmt::format("1 to {} classes", kMaxClasses),
-         fmt::format("{}", card.class_names.size()));
-  }
-  card.input = {.image = parse_image(metadata, path),
+  card.architecture = model_value(metadata, kArchitectureKey, path);
+  card.class_names = read_model_classes(metadata, path);
+  const ModelPreprocessing found = read_model_preprocessing(metadata, path);
+  card.input = {.image = found.image,
                 .classes = static_cast<std::int64_t>(card.class_names.size())};
   if (metadata.contains(kGraph)) {
-    card.graph = {.text = metadata.at(kGraph), .head = value_of(metadata, kHead, path)};
+    card.graph = {.text = metadata.at(kGraph), .head = model_value(metadata, kHead, path)};
   }
-  card.preprocessing = {.mean = channel_numbers(metadata, kMean, card.input.image, path),
-                        .deviation = channel_numbers(metadata, kDeviation, card.input.image, path)};
-  if (metadata.contains(kWindow)) card.preprocessing.window = metadata.at(kWindow);
-  if (metadata.contains(kFraming)) card.preprocessing.framing = metadata.at(kFraming);
+  card.preprocessing = {.mean = found.mean,
+                        .deviation = found.deviation,
+                        .framing = found.framing,
+                        .window = found.window};
   if (metadata.contains(kDivision)) card.division = metadata.at(kDivision);
-  check_preprocessing(card.preprocessing, card.input.image, path);
   read_task(card, metadata, path);
   return card;
 }

@@ -6,6 +6,7 @@
 
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/timm/timm_model.h"
+#include "stoker/run/image_prediction.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
 #include "stoker/run/run_input.h"
@@ -18,23 +19,27 @@ namespace {
 ImagePrediction of_sample(const Predictions& batch, std::size_t row, const Source& source,
                           const ModelCard& card) {
   const auto classes = static_cast<std::size_t>(batch.classes);
-  const auto probabilities = batch.probabilities.subspan(row * classes, classes);
-  ImagePrediction found{.name = source.sample_name(batch.indices[row]),
-                        .label = {},
-                        .probabilities = {probabilities.begin(), probabilities.end()}};
-  if (card.task == Task::kRegress) return found;
-  const auto best = std::ranges::max_element(probabilities);
-  found.label = card.class_names[static_cast<std::size_t>(best - probabilities.begin())];
-  found.probability = *best;
-  if (card.task == Task::kClassify) return found;
-  for (std::size_t c = 0; c < classes; ++c) {
-    const double threshold = card.thresholds.empty() ? 0.5 : card.thresholds[c];
-    if (probabilities[c] >= threshold) found.labels.push_back(card.class_names[c]);
-  }
+  ImagePrediction found =
+      image_prediction(card, batch.probabilities.subspan(row * classes, classes));
+  found.name = source.sample_name(batch.indices[row]);
   return found;
 }
 
 }  // namespace
+
+ImagePrediction image_prediction(const ModelCard& card, std::span<const float> outputs) {
+  ImagePrediction found{.name = {}, .label = {}, .probabilities = {outputs.begin(), outputs.end()}};
+  if (card.task == Task::kRegress) return found;
+  const auto best = std::ranges::max_element(outputs);
+  found.label = card.class_names[static_cast<std::size_t>(best - outputs.begin())];
+  found.probability = *best;
+  if (card.task == Task::kClassify) return found;
+  for (std::size_t c = 0; c < outputs.size(); ++c) {
+    const double threshold = card.thresholds.empty() ? 0.5 : card.thresholds[c];
+    if (outputs[c] >= threshold) found.labels.push_back(card.class_names[c]);
+  }
+  return found;
+}
 
 struct Predictor::State {
   ReadyModel ready;

@@ -55,9 +55,7 @@ PredictedRows predicted_rows(const EvaluateOptions& options, const Model& model,
             .losses = losses_of_samples(options.loss, model, logits, logs, labels),
             .labels = labels};
   }
-  at::Tensor outputs = predictions_of(options.task, logits);
-  if (options.task == Task::kRegress) outputs = in_own_unit(outputs, options.target_scale);
-  return {.outputs = outputs,
+  return {.outputs = predicted_numbers(options, logits),
           .losses = losses_against_targets(options, logits, labels),
           .labels = labels};
 }
@@ -273,6 +271,12 @@ void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& s
 }
 
 }  // namespace
+
+at::Tensor predicted_numbers(const EvaluateOptions& options, const at::Tensor& logits) {
+  if (options.task == Task::kClassify) return logits.log_softmax(1).exp();
+  const at::Tensor outputs = predictions_of(options.task, logits);
+  return options.task == Task::kRegress ? in_own_unit(outputs, options.target_scale) : outputs;
+}
 
 void predict(const Model& model, const std::shared_ptr<const Source>& source,
              const EvaluateOptions& options, const OnPredictions& on_predictions) {

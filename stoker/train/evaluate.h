@@ -57,6 +57,11 @@ struct Predictions {
 };
 using OnPredictions = std::function<void(const Predictions&)>;
 
+// Of the network's outputs, (samples, classes): the probabilities, or the predicted numbers in the
+// targets' own units, as predict() gives them.
+[[nodiscard]] at::Tensor predicted_numbers(const EvaluateOptions& options,
+                                           const at::Tensor& logits);
+
 // Samples come in the source's order, images as they are: the result does not depend on workers,
 // nor that of a sample on whether others were skipped.
 void predict(const Model& model, const std::shared_ptr<const Source>& source,

@@ -28,6 +28,7 @@ void add_devices_command(const Command& parent);
 void add_eval_command(const Command& parent);
 void add_export_command(const Command& parent);
 void add_predict_command(const Command& parent);
+void add_serve_command(const Command& parent);
 void add_settings_command(const Command& parent);
 void add_sweep_command(const Command& parent);
 void add_train_command(const Command& parent);
