@@ -173,6 +173,8 @@ class PredictOptions(TypedDict, total=False):
     workers: int  # data-loading threads (0: one per available CPU, at least 2) [default: 0]
     threads: int  # compute threads (0: chosen from the model) [default: 0]
     device: Text  # auto, cpu, cuda or cuda:INDEX [default: auto]
+    engine: Literal["libtorch", "openvino", "training"]  # libtorch; openvino, if it is installed; training: as validation in training computes, to the last bit {libtorch, openvino, training} [default: libtorch]
+    precision: Literal["auto", "float32", "bfloat16"]  # of the network; auto: float32 {auto, float32, bfloat16} [default: auto]
     topk: int  # write only the N most probable classes (0: all classes, in columns) [default: 0]
     id: Literal["stem", "name", "path"]  # ids of a submission: the image's file name without its ending, with it, or its path [default: stem]
     positive: Text  # label of a submission: probability of this class (default: class name)
@@ -212,6 +214,8 @@ class EvaluateOptions(TypedDict, total=False):
     workers: int  # data-loading threads (0: one per available CPU, at least 2) [default: 0]
     threads: int  # compute threads (0: chosen from the model) [default: 0]
     device: Text  # auto, cpu, cuda or cuda:INDEX [default: auto]
+    engine: Literal["libtorch", "openvino", "training"]  # libtorch; openvino, if it is installed; training: as validation in training computes, to the last bit {libtorch, openvino, training} [default: libtorch]
+    precision: Literal["auto", "float32", "bfloat16"]  # of the network; auto: float32 {auto, float32, bfloat16} [default: auto]
     topk: int  # k of the top-k accuracy [default: 5]
     confusion_matrix: Text  # write it as a PNG file
     top_losses: Text  # write the images that the model is most wrong about as a PNG file, with where it looked (Grad-CAM)
