@@ -67,7 +67,7 @@ typedef struct stoker_prediction {
 } stoker_prediction;
 
 /// Of the bytes of an image's file: JPEG, PNG, WebP, TIFF, BMP or PNM. Gives up after `timeout_ms`;
-/// below 0: never. `found` and `probabilities` may be null; the latter has room for
+/// below 0: never. `found` and `probabilities` may be null; the latter has space for
 /// stoker_class_count() numbers. Returns a stoker_status.
 STOKER_API int stoker_classify_encoded(const stoker_classifier* classifier, const void* bytes,
                                        size_t size, int64_t timeout_ms, stoker_prediction* found,

@@ -74,7 +74,7 @@ class Feed:
         of an Arrow table, data frame or dataset {"image": ..., "label": ...}. Roles that are not given are found by name.
     pin_memory: "auto" takes memory that torch has pinned where it sees a CUDA device; not with `isolate`.
     prefetch_batches: batches that are made ahead; 0: two for each worker, at least four.
-    niceness: how far the workers stand back behind other threads, 0 to 19.
+    niceness: the workers' scheduling priority, as `nice` has it: 0 (normal) to 19 (lowest).
     held_bytes: how much memory batches may take that the program still holds while the feed goes on.
     """
 

@@ -1,12 +1,13 @@
 #include "stoker/cli/find_libtorch.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "stoker/core/python_packages.h"
 
 namespace stoker {
 namespace {
@@ -49,20 +50,6 @@ std::string version_of(const fs::path& root) {
   return digit == std::string::npos ? "" : leading_version(std::string_view(text).substr(digit));
 }
 
-// Of every Python in the environment: a folder can have several.
-std::vector<fs::path> torch_packages(const fs::path& environment) {
-  std::vector<fs::path> found;
-  std::error_code failed;
-  for (fs::directory_iterator entry(environment / "lib", failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (entry->path().filename().string().starts_with("python3")) {
-      found.push_back(entry->path() / "site-packages" / "torch");
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 std::vector<fs::path> roots_in(const LibTorchPlaces& places) {
   // "lib" itself is what LD_LIBRARY_PATH would take; be content with it.
   if (!places.given.empty()) {
@@ -76,7 +63,7 @@ std::vector<fs::path> roots_in(const LibTorchPlaces& places) {
   if (!known.empty()) roots.emplace_back(known);
   for (const fs::path& environment : places.environments) {
     if (environment.empty()) continue;
-    for (fs::path& root : torch_packages(environment)) roots.push_back(std::move(root));
+    for (fs::path& root : python_packages(environment, "torch")) roots.push_back(std::move(root));
   }
   if (!places.program.empty()) {
     // Of an archive or a Debian package; of a wheel: site-packages/stoker/bin beside torch.

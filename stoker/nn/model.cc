@@ -20,6 +20,17 @@ std::vector<NamedTensor> collect(const std::vector<ModelStage>& stages, std::siz
 
 }  // namespace
 
+const char* name_of(Precision precision) noexcept {
+  switch (precision) {
+    case Precision::kBfloat16:
+      return "bfloat16";
+    case Precision::kFloat16:
+      return "float16";
+    default:
+      return "float32";
+  }
+}
+
 std::vector<NamedTensor> Model::parameters() const {
   return collect(stages(), 0, &ModelStage::parameters);
 }

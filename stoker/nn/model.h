@@ -47,6 +47,8 @@ struct ModelStage {
 // are float32 in every case.
 enum class Precision { kFloat32, kBfloat16, kFloat16 };
 
+[[nodiscard]] const char* name_of(Precision precision) noexcept;  // "float32"
+
 // Names one batch of one run. What a network draws at random in training is a function of it and of
 // the sample's place in the batch, so there is no generator whose state a checkpoint would need.
 struct DrawKey {

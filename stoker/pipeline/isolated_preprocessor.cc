@@ -22,11 +22,7 @@ namespace {
 class ComingImages final : public EncodedSource {
  public:
   explicit ComingImages(const PreprocessOptions& options)
-      : EncodedSource({.channels = options.image.channels,
-                       .limits = options.limits,
-                       .background = options.background,
-                       .depth = options.image.depth,
-                       .window = options.window}) {}
+      : EncodedSource(source_options(options)) {}
 
   void post(std::span<const std::byte> file) {
     const std::lock_guard lock(mutex_);

@@ -32,6 +32,14 @@ Policy resolved_framing(const PreprocessOptions& options) {
   return policy;
 }
 
+FolderOptions source_options(const PreprocessOptions& options) {
+  return {.channels = options.image.channels,
+          .limits = options.limits,
+          .background = options.background,
+          .depth = options.image.depth,
+          .window = options.window};
+}
+
 namespace {
 
 // Pixels are checked as the header of a file is.
@@ -49,12 +57,7 @@ void check_limits(const ImageShape& shape, const DecodeLimits& limits) {
 class OneImage final : public EncodedSource {
  public:
   explicit OneImage(const PreprocessOptions& options)
-      : EncodedSource({.channels = options.image.channels,
-                       .limits = options.limits,
-                       .background = options.background,
-                       .depth = options.image.depth,
-                       .window = options.window}),
-        options_(options) {}
+      : EncodedSource(source_options(options)), options_(options) {}
 
   std::string name;
   ImageView pixels = {};
@@ -94,7 +97,7 @@ class Preprocessor::Impl {
                    .expected = "images of 8 bits",
                    .found = fmt::format("images of {} bits", options.image.depth)});
     }
-    add(take());  // whatever the options do not allow is told now
+    add(take());  // whatever the options do not allow is reported now
   }
 
   void make(std::span<std::byte> out, std::optional<std::span<const std::byte>> file,

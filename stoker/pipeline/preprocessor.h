@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/augment/policy.h"
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/image.h"
 #include "stoker/kernels/normalise/normalise.h"
@@ -58,6 +59,9 @@ class Preprocessor {
 
 // The policy that the options' framing means. Throws Error where it does not give their size.
 [[nodiscard]] Policy resolved_framing(const PreprocessOptions& options);
+
+// For a source that decodes the images.
+[[nodiscard]] FolderOptions source_options(const PreprocessOptions& options);
 
 // All bytes of an image's file. Throws Error where it cannot be read.
 [[nodiscard]] std::vector<std::byte> read_image_file(const std::string& path);

@@ -189,19 +189,15 @@ struct Classifier::State {
   }
 
   void compute(const ImageQueue::Batch& batch) const {
-    const at::Tensor outputs = predicted_numbers(ready.options, logits_of(tensor_of(batch)))
-                                   .to(at::kCPU, at::kFloat)
-                                   .contiguous();
+    const at::Tensor logits = logits_of(ready.options, *ready.loaded.model,
+                                        tensor_of(batch).to(ready.loaded.model->device()));
+    const at::Tensor outputs =
+        predicted_numbers(ready.options, logits).to(at::kCPU, at::kFloat).contiguous();
     const auto numbers = static_cast<std::size_t>(outputs.size(1));
     const auto* rows = outputs.const_data_ptr<float>();
     for (std::size_t i = 0; i < batch.size(); ++i) {
       batch[i]->outputs.assign(rows + i * numbers, rows + (i + 1) * numbers);
     }
-  }
-
-  [[nodiscard]] at::Tensor logits_of(const at::Tensor& values) const {
-    if (ready.options.engine) return ready.options.engine->forward(values);
-    return ready.loaded.model->forward(values.to(ready.loaded.model->device()));
   }
 
   // (samples, channels, height, width), in the order of memory that the engine wants.

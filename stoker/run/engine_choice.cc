@@ -23,7 +23,6 @@ std::shared_ptr<Engine> no_engine(Model& model, const EngineSettings& settings) 
   return nullptr;
 }
 
-// Images that OpenVINO computes together: as many as LibTorch's form does (InferenceNetwork).
 std::shared_ptr<Engine> openvino(const Model& model, const EngineSettings& settings, int threads) {
   if (!model.has_graph()) {
     throw Error({.what = "OpenVINO cannot compute a registered network",

@@ -362,7 +362,7 @@ class HttpServer::Impl {
       for (auto& [connection, state] : connections_) {
         if (!state.waits_since || Clock::now() - *state.waits_since < options_.request_time)
           continue;
-        ::shutdown(state.socket, SHUT_RDWR);  // still open: its end is told under the same lock
+        ::shutdown(state.socket, SHUT_RDWR);  // still open: its end is reported under the same lock
         state.waits_since.reset();
       }
     }

@@ -131,9 +131,8 @@ class View {
     if (!batch) return std::nullopt;
     const std::uint64_t first = (batch->number * ranks_ + rank_) * batch_size_;
     const auto end = first + static_cast<std::uint64_t>(batch->labels.size(0));
-    const at::Tensor logits =
-        options_.engine ? options_.engine->forward(batch->values) : model_.forward(batch->values);
-    PredictedRows rows = predicted_rows(options_, model_, logits, batch->labels);
+    PredictedRows rows =
+        predicted_rows(options_, model_, logits_of(options_, model_, batch->values), batch->labels);
     rows.first = first;
     rows.skipped = faults_between(feed_.faults(), first, end);
     return rows;
@@ -271,6 +270,10 @@ void predict_on_ranks(const Model& model, const std::shared_ptr<const Source>& s
 }
 
 }  // namespace
+
+at::Tensor logits_of(const EvaluateOptions& options, const Model& model, const at::Tensor& x) {
+  return options.engine ? options.engine->forward(x) : model.forward(x);
+}
 
 at::Tensor predicted_numbers(const EvaluateOptions& options, const at::Tensor& logits) {
   if (options.task == Task::kClassify) return logits.log_softmax(1).exp();

@@ -42,6 +42,10 @@ struct EvaluateOptions {
   std::uint64_t max_errors = 100;  // unless kStop: more throw TooManyFaults
 };
 
+// By the options' engine, else by the model itself. `x` is (samples, channels, height, width).
+[[nodiscard]] at::Tensor logits_of(const EvaluateOptions& options, const Model& model,
+                                   const at::Tensor& x);
+
 // On the CPU; valid during the call.
 struct Predictions {
   std::span<const std::uint64_t> indices;  // of the samples in their source, increasing

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace stoker {
 
@@ -9,6 +10,13 @@ const GraphArgument* find_argument(std::span<const GraphNamedArgument> arguments
                                    std::string_view name) {
   const auto found = std::ranges::find(arguments, name, &GraphNamedArgument::name);
   return found == arguments.end() ? nullptr : &found->value;
+}
+
+bool set_argument(GraphNode& node, std::string_view name, GraphArgument value) {
+  const auto found = std::ranges::find(node.arguments, name, &GraphNamedArgument::name);
+  if (found == node.arguments.end()) return false;
+  found->value = std::move(value);
+  return true;
 }
 
 std::optional<GraphReference> reference_argument(std::span<const GraphNamedArgument> arguments,
@@ -63,6 +71,15 @@ std::vector<std::size_t> first_convolutions(const ExportedGraph& graph) {
     if (const auto place = weight_place(node, graph)) places.push_back(*place);
   }
   return places;
+}
+
+std::vector<std::size_t> count_uses(const ExportedGraph& graph) {
+  std::vector<std::size_t> uses(graph.values.size(), 0);
+  for (const GraphNode& node : graph.nodes) {
+    visit_references(node, [&](GraphReference value) { ++uses[value.value]; });
+  }
+  ++uses[graph.output.value];
+  return uses;
 }
 
 }  // namespace stoker

@@ -22,6 +22,9 @@ namespace stoker {
 [[nodiscard]] std::optional<double> number_argument(std::span<const GraphNamedArgument> arguments,
                                                     std::string_view name);
 
+// Whether there is one of that name to replace.
+bool set_argument(GraphNode& node, std::string_view name, GraphArgument value);
+
 // Calls `visit` with each, also those in lists; one that is used twice comes twice. Of a node that
 // is not const, `visit` may change them.
 template <typename Node, typename Visit>
@@ -58,6 +61,9 @@ template <typename Predicate>
 
 // For each value the last of the first `end` nodes that makes or uses it; `end` where none does.
 [[nodiscard]] std::vector<std::size_t> last_uses(const ExportedGraph& graph, std::size_t end);
+
+// How many times the nodes, and the graph's output, use each value.
+[[nodiscard]] std::vector<std::size_t> count_uses(const ExportedGraph& graph);
 
 // The value of the only input that is images.
 [[nodiscard]] GraphReference images_of(const ExportedGraph& graph);

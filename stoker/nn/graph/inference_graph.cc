@@ -19,11 +19,6 @@
 namespace stoker {
 namespace {
 
-void set_argument(GraphNode& node, std::string_view name, GraphArgument value) {
-  const auto found = std::ranges::find(node.arguments, name, &GraphNamedArgument::name);
-  if (found != node.arguments.end()) found->value = std::move(value);
-}
-
 GraphReference only_output(const GraphNode& node) {
   if (node.outputs.size() == 1 && node.outputs[0].values.size() == 1) {
     return node.outputs[0].values[0];
@@ -181,6 +176,15 @@ GraphReference append_prediction(GraphBuilder& graph, GraphReference outputs, Ta
 }  // namespace
 
 ExportedGraph without_training(const ExportedGraph& graph) { return TrainingRemover(graph).run(); }
+
+at::Tensor tensor_argument(const InferenceGraph& network, const GraphNode& node,
+                           std::string_view name) {
+  const auto value = reference_argument(node.arguments, name);
+  if (!value) return {};
+  const auto found = std::ranges::find(network.graph.inputs, *value, &GraphInput::value);
+  if (found == network.graph.inputs.end()) return {};
+  return network.tensors[static_cast<std::size_t>(found - network.graph.inputs.begin())];
+}
 
 InferenceGraph inference_graph(const Model& model, const ModelCard& card) {
   GraphBuilder builder;

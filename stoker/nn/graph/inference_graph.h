@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -25,6 +26,10 @@ struct InferenceGraph {
 // of a classifier, probabilities of several labels, or numbers in the units of the targets.
 // Throws Error for a network that does not say what it computes (stoker/network.h).
 [[nodiscard]] InferenceGraph inference_graph(const Model& model, const ModelCard& card);
+
+// The tensor that an argument names; undefined where the argument is missing, or computed.
+[[nodiscard]] at::Tensor tensor_argument(const InferenceGraph& network, const GraphNode& node,
+                                         std::string_view name);
 
 // What training's nodes compute in use; also removes those that nothing depends on.
 [[nodiscard]] ExportedGraph without_training(const ExportedGraph& graph);

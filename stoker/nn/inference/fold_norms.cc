@@ -21,21 +21,14 @@ GraphReference add_tensor(InferenceGraph& network, const std::string& name, at::
   return value;
 }
 
-void set_argument_of(GraphNode& node, const std::string& name, GraphArgument value) {
-  for (GraphNamedArgument& argument : node.arguments) {
-    if (argument.name != name) continue;
-    argument.value = std::move(value);
-    return;
-  }
-  node.arguments.push_back({.name = name, .value = std::move(value)});
+void give_argument(GraphNode& node, const std::string& name, GraphReference value) {
+  if (!set_argument(node, name, value)) node.arguments.push_back({.name = name, .value = value});
 }
 
 class NormFolder {
  public:
   explicit NormFolder(InferenceGraph network)
-      : network_(std::move(network)),
-        uses_(count_uses(network_.graph)),
-        places_(input_places(network_.graph)) {}
+      : network_(std::move(network)), uses_(count_uses(network_.graph)) {}
 
   InferenceGraph run() {
     std::map<std::uint32_t, std::size_t> convolutions;  // values to nodes
@@ -58,12 +51,8 @@ class NormFolder {
   }
 
  private:
-  // Undefined where it is missing or computed.
   [[nodiscard]] at::Tensor tensor(const GraphNode& node, const char* name) const {
-    const auto value = reference_argument(node.arguments, name);
-    // Tensors that were added later are no other node's.
-    if (!value || value->value >= places_.size() || places_[value->value] < 0) return {};
-    return network_.tensors[static_cast<std::size_t>(places_[value->value])];
+    return tensor_argument(network_, node, name);
   }
 
   bool fold(std::size_t convolution, std::size_t norm) {
@@ -91,35 +80,17 @@ class NormFolder {
         add_tensor(network_, name + ".weight", scaled.to(weight.scalar_type()));
     const GraphReference new_bias =
         add_tensor(network_, name + ".bias", offset.to(weight.scalar_type()));
-    set_argument_of(before, "weight", new_weight);
-    set_argument_of(before, "bias", new_bias);
+    give_argument(before, "weight", new_weight);
+    give_argument(before, "bias", new_bias);
     before.outputs = outputs;
     return true;
   }
 
   InferenceGraph network_;
   std::vector<std::size_t> uses_;
-  std::vector<std::ptrdiff_t> places_;
 };
 
 }  // namespace
-
-std::vector<std::size_t> count_uses(const ExportedGraph& graph) {
-  std::vector<std::size_t> uses(graph.values.size(), 0);
-  for (const GraphNode& node : graph.nodes) {
-    visit_references(node, [&](GraphReference value) { ++uses[value.value]; });
-  }
-  ++uses[graph.output.value];
-  return uses;
-}
-
-std::vector<std::ptrdiff_t> input_places(const ExportedGraph& graph) {
-  std::vector<std::ptrdiff_t> places(graph.values.size(), -1);
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    places[graph.inputs[i].value.value] = static_cast<std::ptrdiff_t>(i);
-  }
-  return places;
-}
 
 InferenceGraph with_folded_norms(InferenceGraph network) {
   return NormFolder(std::move(network)).run();

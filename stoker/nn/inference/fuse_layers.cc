@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "stoker/nn/graph/graph_nodes.h"
-#include "stoker/nn/inference/fold_norms.h"
 
 namespace stoker {
 namespace {
@@ -50,7 +49,6 @@ class LayerFuser {
       : fused_{.network = std::move(network), .layers = {}},
         values_(values),
         uses_(count_uses(graph())),
-        places_(input_places(graph())),
         user_(graph().values.size(), kNone),
         maker_(graph().values.size(), kNone),
         gone_(graph().nodes.size(), false) {
@@ -89,8 +87,7 @@ class LayerFuser {
     return graph().nodes[node].outputs[0].values[0];
   }
   [[nodiscard]] bool is_known(const GraphNode& node, const char* name) const {
-    const auto value = reference_argument(node.arguments, name);
-    return value && places_[value->value] >= 0;
+    return tensor_argument(fused_.network, node, name).defined();
   }
 
   // With weights that are known before any image is.
@@ -131,7 +128,6 @@ class LayerFuser {
       }
     }
     if (last != first) gone_[first] = true;
-    gone_[last] = true;  // its place is the layer's
     std::vector<GraphNamedArgument> arguments = {
         {"input", *reference_argument(fused.layer.arguments, "input")}};
     if (fused.added) arguments.push_back({"added", *fused.added});
@@ -175,7 +171,7 @@ class LayerFuser {
     if (input == value) return false;
     // Its other uses are layers and additions, whose results have memory of their own.
     for (std::size_t i = 0; i < graph().nodes.size(); ++i) {
-      if (gone_[i] && graph().nodes[i].target != kFusedTarget) continue;
+      if (gone_[i]) continue;
       bool used = false;
       visit_references(graph().nodes[i], [&](GraphReference one) { used = used || one == value; });
       if (!used || i == sum) continue;
@@ -194,7 +190,6 @@ class LayerFuser {
   FusedGraph fused_;
   const std::vector<TracedValue>& values_;
   std::vector<std::size_t> uses_;
-  std::vector<std::ptrdiff_t> places_;
   std::vector<std::size_t> user_, maker_;  // the last user, and the maker, of each value
   std::vector<bool> gone_;
 };

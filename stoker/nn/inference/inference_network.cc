@@ -50,15 +50,6 @@ at::Tensor in_precision(const at::Tensor& tensor, Precision precision) {
   return narrows ? tensor.to(at::kBFloat16) : tensor;
 }
 
-at::Tensor tensor_argument(const InferenceGraph& network, const GraphNode& node, const char* name) {
-  const auto value = reference_argument(node.arguments, name);
-  if (!value) return {};
-  for (std::size_t i = 0; i < network.graph.inputs.size(); ++i) {
-    if (network.graph.inputs[i].value == *value) return network.tensors[i];
-  }
-  return {};
-}
-
 InferenceGraph logits_graph(const Model& model) {
   InferenceGraph network = with_folded_norms(inference_graph(model, ModelCard{}));
   for (at::Tensor& tensor : network.tensors) {
@@ -136,9 +127,7 @@ at::Tensor InferenceNetwork::forward(const at::Tensor& x) {
 }
 
 std::string InferenceNetwork::description() const {
-  return fmt::format("LibTorch, {}, {} threads",
-                     options_.precision == Precision::kBfloat16 ? "bfloat16" : "float32",
-                     streams_.size());
+  return fmt::format("LibTorch, {}, {} threads", name_of(options_.precision), streams_.size());
 }
 
 }  // namespace stoker

@@ -140,9 +140,7 @@ at::Tensor OpenVinoEngine::forward(const at::Tensor& x) {
 }
 
 std::string OpenVinoEngine::description() const {
-  return fmt::format("OpenVINO, {}, {} threads",
-                     options_.precision == Precision::kBfloat16 ? "bfloat16" : "float32",
-                     options_.threads);
+  return fmt::format("OpenVINO, {}, {} threads", name_of(options_.precision), options_.threads);
 }
 
 }  // namespace stoker

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/python_packages.h"
 
 namespace stoker {
 namespace {
@@ -27,20 +28,6 @@ void append_from(const fs::path& folder, std::vector<fs::path>& found) {
   }
   std::ranges::sort(here);
   found.insert(found.end(), here.begin(), here.end());
-}
-
-// lib/python3.*/site-packages/openvino/libs of a Python environment.
-void append_from_environment(const fs::path& environment, std::vector<fs::path>& found) {
-  std::error_code failed;
-  std::vector<fs::path> pythons;
-  for (fs::directory_iterator entry(environment / "lib", failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (entry->path().filename().string().starts_with("python3")) pythons.push_back(entry->path());
-  }
-  std::ranges::sort(pythons);
-  for (const fs::path& python : pythons) {
-    append_from(python / "site-packages" / "openvino" / "libs", found);
-  }
 }
 
 template <typename Function>
@@ -62,7 +49,11 @@ std::vector<fs::path> openvino_candidates() {
     return found;
   }
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const char* value = std::getenv(name)) append_from_environment(value, found);
+    const char* environment = std::getenv(name);
+    if (environment == nullptr) continue;
+    for (const fs::path& package : python_packages(environment, "openvino")) {
+      append_from(package / "libs", found);
+    }
   }
   // Of a wheel: site-packages/stoker/bin beside openvino.
   std::error_code failed;
@@ -77,10 +68,7 @@ OpenVinoLibrary::OpenVinoLibrary() {
   std::vector<std::string> reasons;
   for (const fs::path& candidate : openvino_candidates()) {
     library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) {
-      path_ = candidate.string();
-      break;
-    }
+    if (library != nullptr) break;
     reasons.emplace_back(dlerror());
   }
   if (library == nullptr) {
@@ -110,7 +98,6 @@ OpenVinoLibrary::OpenVinoLibrary() {
   find("ov_infer_request_free", infer_request_free);
   find("ov_tensor_create_from_host_ptr", tensor_create_from_host_ptr);
   find("ov_tensor_data", tensor_data);
-  find("ov_tensor_get_size", tensor_get_size);
   find("ov_tensor_free", tensor_free);
 }
 

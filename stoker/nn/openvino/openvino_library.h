@@ -39,7 +39,6 @@ class OpenVinoLibrary {
 
   // Throws Error with OpenVINO's own words.
   void check(int status, const char* doing) const;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   int (*core_create)(OvCore**);
   void (*core_free)(OvCore*);
@@ -59,13 +58,11 @@ class OpenVinoLibrary {
   void (*infer_request_free)(OvRequest*);
   int (*tensor_create_from_host_ptr)(int, OvShape, void*, OvTensor**);
   int (*tensor_data)(const OvTensor*, void**);
-  int (*tensor_get_size)(const OvTensor*, std::size_t*);
   void (*tensor_free)(OvTensor*);
 
  private:
   OpenVinoLibrary();
   const char* (*get_last_err_msg_)();
-  std::string path_;
 };
 
 // Files that may be libopenvino_c.so, in the order in which they are tried: $STOKER_OPENVINO (a
