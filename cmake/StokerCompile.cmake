@@ -10,9 +10,16 @@ mark_as_advanced(STOKER_CCACHE)
 if(STOKER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # The sloppiness is what ccache asks for to work with precompiled headers.
   set(ccache_settings CCACHE_SLOPPINESS=pch_defines,time_macros)
-  if(STOKER_LINK_LIBTORCH OR NOT DEFINED STOKER_LINK_LIBTORCH)
-    # Paths are made relative, so that every checkout on a machine finds the objects of the others. Not for packages
-    # (StokerPackage.cmake): names of files in messages would depend on whether ccache is there.
+  # Paths are made relative, so that every checkout on a machine finds the objects of the others. Not for packages
+  # (StokerPackage.cmake): names of files in messages would depend on whether ccache is there.
+  set(relative_default ON)
+  if(DEFINED STOKER_LINK_LIBTORCH AND NOT STOKER_LINK_LIBTORCH)
+    set(relative_default OFF)
+  endif()
+  # An option, so that a build keeps it: with another one, everything would be compiled again (scripts/package_wheel --from).
+  option(STOKER_RELATIVE_CCACHE "ccache makes paths relative to this checkout" ${relative_default})
+  mark_as_advanced(STOKER_RELATIVE_CCACHE)
+  if(STOKER_RELATIVE_CCACHE)
     list(APPEND ccache_settings CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${ccache_settings} ${STOKER_CCACHE})

@@ -2,7 +2,7 @@
 # tests of stoker/cuda run in either case.
 find_program(STOKER_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
 set(cuda_default OFF)
-if(PROJECT_IS_TOP_LEVEL AND STOKER_NVCC AND NOT STOKER_SANITIZE AND NOT STOKER_FUZZ)
+if(PROJECT_IS_TOP_LEVEL AND STOKER_NVCC AND NOT STOKER_SANITIZE)
   set(cuda_default ON)
 endif()
 option(STOKER_CUDA "Build the CUDA kernels; needs nvcc" ${cuda_default})

@@ -1,14 +1,17 @@
 # A module is a folder under stoker/, a static library stoker_<module>, and its tests.
 
 # stoker_unity(<target>): where STOKER_UNITY is on, its sources share what they include and instantiate. Names of unnamed
-# namespaces then meet; the presets dev, fuzz and clang prove that no source needs another.
+# namespaces then meet; the preset dev proves that no source needs another.
 function(stoker_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STOKER_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STOKER_UNITY} UNITY_BUILD_BATCH_SIZE 24)
   if(STOKER_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC takes the sources for headers, and GCC 12 sees faults in strings where there are none. .ci/nightly has these warnings.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-stringop-overread -Wno-maybe-uninitialized)
   endif()
 endfunction()
+
+# Those with parsers: libFuzzer sees which of their branches an input takes.
+set(STOKER_FUZZED_MODULES core image augment data io serve_plain)
 
 # stoker_module(<name> [SEPARATE] SOURCES … HEADERS … USES <modules> LIBRARIES <targets> PRECOMPILED <set of StokerPrecompiled.cmake>)
 # HEADERS are the public ones; the target all_verify_interface_header_sets compiles each alone. SEPARATE: its sources cannot
@@ -29,6 +32,10 @@ function(stoker_module name)
   stoker_use_headers(${target} ${MODULE_PRECOMPILED})
   if(NOT MODULE_SEPARATE)
     stoker_unity(${target})
+  endif()
+  if(STOKER_FUZZ AND name IN_LIST STOKER_FUZZED_MODULES)
+    # What -fsanitize=fuzzer-no-link means. That itself would not agree with the precompiled headers.
+    target_compile_options(${target} PRIVATE -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
   endif()
   # For the shared libraries (StokerPackage.cmake); programs that link the module statically see no difference.
   if(name IN_LIST STOKER_FEED_MODULES AND NOT STOKER_SANITIZE)
@@ -67,6 +74,13 @@ function(stoker_test name)
   endif()
   # Less to compile. GCC 12 then takes an empty std::optional for one that is read.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Release>:-Wno-maybe-uninitialized>)
+  # tests_feed, tests_threads …: all that a test preset with this label runs.
+  foreach(label ${TEST_LABELS})
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${name})
+  endforeach()
   # One word: gtest_discover_tests cannot pass a list on. The presets look for a part of it.
   list(JOIN TEST_LABELS "+" label)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60

@@ -1,10 +1,10 @@
 # Headers that many files include are compiled once, ahead of all. Code includes what it uses as if this were not there;
-# the presets fuzz and clang, which precompile nothing, prove it.
+# the preset clang, which precompiles nothing, proves it.
 #
 # A precompiled header serves code with the same definitions and -fPIC, at all levels of optimisation but none. Clang asks
 # for the same visibility of symbols as well, which modules have only with sanitizers.
 option(STOKER_PRECOMPILE "Compile headers that many files include ahead of them (GCC, or Clang with sanitizers)" ON)
-if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STOKER_SANITIZE OR STOKER_FUZZ)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STOKER_SANITIZE)
   set(STOKER_PRECOMPILE OFF)
 endif()
 

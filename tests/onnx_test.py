@@ -139,6 +139,21 @@ class Program(Case):
                 (logits,) = session.run(None, {"pixels": pixels})
                 self.assertEqual(len(expected), len(logits))
                 np.testing.assert_allclose(softmax(logits), expected, atol=1e-4)
+                self.compare_with_preprocessing(weights, out, mean, std)
+
+    def compare_with_preprocessing(self, weights, plain, mean, std):
+        """Bytes in: the same logits in every bit as of the pixels that the feed makes."""
+        out = self.folder / "bytes.onnx"
+        self.run_program(STOKER, "export", "--weights", weights, "--out", out, "--with-preprocessing", "--force")
+        onnx.checker.check_model(str(out), full_check=True)
+        session, images = session_of(out), self.images()[:1000]
+        self.assertEqual((session.get_inputs()[0].type, session.get_inputs()[0].shape), ("tensor(uint8)", ["samples", 28, 28, 1]))
+        self.assertEqual(session.get_modelmeta().custom_metadata_map["stoker.pixels"], "grey, bytes 0 to 255")
+        # As stoker/kernels/normalise: one product and one sum in float32.
+        pixels = images.astype(np.float32) * np.float32(1 / (255 * std)) + np.float32(-mean / std)
+        (expected,) = session_of(plain).run(None, {"pixels": pixels})
+        (found,) = session.run(None, {"pixels": images.transpose(0, 2, 3, 1)})
+        np.testing.assert_array_equal(found, expected)
 
     def test_weights_that_do_not_say_their_network(self):
         self.run_program(STOKER, "train", "--data", "mnist", "--model", "mlp:784,4,10", "--epochs", 1, "--batches-per-epoch", 2,
@@ -153,6 +168,8 @@ class Program(Case):
         self.assertIn("do not say which network", message)
         message = self.run_program(STOKER, "export", "--weights", pth, "--out", self.folder / "w.bin", code=1)
         self.assertIn("--format", message)
+        message = self.run_program(STOKER, "export", "--weights", weights, "--out", back, "--force", "--with-preprocessing", code=1)
+        self.assertIn("only ONNX files can contain the preprocessing", message)
 
 
 @unittest.skipUnless(PHOTOS.is_dir() and WEIGHTS.is_dir(), f"needs {PHOTOS} and {WEIGHTS}")

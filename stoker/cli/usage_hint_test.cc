@@ -5,7 +5,7 @@
 namespace stoker {
 namespace {
 
-CommandInfo program() {
+CommandInfo hinted_program() {
   const CommandLine line("stoker", "");
   const Command app = line.root();
   static int number = 0;
@@ -15,21 +15,22 @@ CommandInfo program() {
 }
 
 TEST(UsageHint, NamesTheCommandThatWasMeant) {
-  EXPECT_EQ(usage_hint(program(), {"trian", "--epochs", "3"}),
+  EXPECT_EQ(usage_hint(hinted_program(), {"trian", "--epochs", "3"}),
             "unknown command trian. Did you mean train?");
-  EXPECT_EQ(usage_hint(program(), {"bench", "fed"}), "unknown command fed. Did you mean feed?");
+  EXPECT_EQ(usage_hint(hinted_program(), {"bench", "fed"}),
+            "unknown command fed. Did you mean feed?");
 }
 
 TEST(UsageHint, NamesTheFlagThatWasMeant) {
-  EXPECT_EQ(usage_hint(program(), {"train", "--epoch=3"}),
+  EXPECT_EQ(usage_hint(hinted_program(), {"train", "--epoch=3"}),
             "unknown flag of `stoker train`: --epoch. Did you mean --epochs?");
 }
 
 TEST(UsageHint, ExplainsFlagsOfOtherPrograms) {
-  EXPECT_EQ(usage_hint(program(), {"train", "--num-classes", "10"}),
+  EXPECT_EQ(usage_hint(hinted_program(), {"train", "--num-classes", "10"}),
             "`stoker train` has no --num-classes: the number of classes follows from the data; "
             "remove the flag.");
-  EXPECT_EQ(usage_hint(program(), {"train", "fliplr=0.5"}),
+  EXPECT_EQ(usage_hint(hinted_program(), {"train", "fliplr=0.5"}),
             "`stoker train` has no fliplr=0.5: hflip(0.5) in --aa.");
 }
 
@@ -47,9 +48,9 @@ TEST(UsageHint, PutsMessagesOfTheParserPlainly) {
 }
 
 TEST(UsageHint, SaysNothingWhereAllWordsAreKnown) {
-  EXPECT_EQ(usage_hint(program(), {"train", "--epochs", "3", "-x"}), "");
-  EXPECT_EQ(usage_hint(program(), {"train", "--", "--other"}), "");
-  EXPECT_EQ(usage_hint(program(), {}), "");
+  EXPECT_EQ(usage_hint(hinted_program(), {"train", "--epochs", "3", "-x"}), "");
+  EXPECT_EQ(usage_hint(hinted_program(), {"train", "--", "--other"}), "");
+  EXPECT_EQ(usage_hint(hinted_program(), {}), "");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-std::string bytes_of(const std::filesystem::path& path) {
+std::string content_of(const std::filesystem::path& path) {
   const Bytes bytes = contents_of(path);
   return {bytes.begin(), bytes.end()};
 }
@@ -47,7 +47,7 @@ TEST(MaskedCrc, IsThatOfKnownTexts) {
 TEST(EventFile, BeginsWithItsVersion) {
   const TempFolder folder;
   const EventFile file(folder.path(), 0);
-  const auto records = records_of(bytes_of(file.path()));
+  const auto records = records_of(content_of(file.path()));
   ASSERT_EQ(records.size(), 2u);
   EXPECT_NE(records[0].find("brain.Event:2"), std::string::npos);
 }
@@ -56,7 +56,7 @@ TEST(EventFile, EveryCallIsOneRecordInTheFileAtOnce) {
   const TempFolder folder;
   EventFile file(folder.path(), 0);
   file.add_scalar("loss/train", 7, 0.5);
-  const auto records = records_of(bytes_of(file.path()));
+  const auto records = records_of(content_of(file.path()));
   ASSERT_EQ(records.size(), 3u);
   // Tag as field 1, then the float 0.5 as field 2.
   const std::string value =

@@ -76,7 +76,8 @@ std::int64_t type_number(DType dtype) {
 }
 
 // "samples" for the batch, then the sizes of a sample.
-std::string value_info(const std::string& name, std::span<const std::int64_t> sample_shape) {
+std::string value_info(const std::string& name, std::span<const std::int64_t> sample_shape,
+                       DType dtype = DType::kF32) {
   constexpr int kSize = 1, kSizeName = 2;
   ProtoMessage shape;
   const auto add_dimension = [&](const ProtoMessage& dimension) {
@@ -91,7 +92,7 @@ std::string value_info(const std::string& name, std::span<const std::int64_t> sa
     add_dimension(dimension);
   }
   ProtoMessage tensor_type;
-  tensor_type.add_integer(1, type_number(DType::kF32));
+  tensor_type.add_integer(1, type_number(dtype));
   tensor_type.add_message(2, shape);
   ProtoMessage type, info;
   type.add_message(1, tensor_type);
@@ -145,9 +146,10 @@ std::string OnnxGraph::fresh_name(std::string_view operation) {
   return name;
 }
 
-OnnxValue OnnxGraph::input(const std::string& name, std::span<const std::int64_t> sample_shape) {
+OnnxValue OnnxGraph::input(const std::string& name, std::span<const std::int64_t> sample_shape,
+                           DType type) {
   take_name(name);
-  inputs_.push_back(value_info(name, sample_shape));
+  inputs_.push_back(value_info(name, sample_shape, type));
   return {name};
 }
 

@@ -36,8 +36,9 @@ class OnnxGraph {
  public:
   explicit OnnxGraph(std::string name);
 
-  // A batch of any size, of F32 samples of this shape.
-  OnnxValue input(const std::string& name, std::span<const std::int64_t> sample_shape);
+  // A batch of any size, of samples of this shape.
+  OnnxValue input(const std::string& name, std::span<const std::int64_t> sample_shape,
+                  DType type = DType::kF32);
   void output(const std::string& name, const OnnxValue& value,
               std::span<const std::int64_t> sample_shape);
 

@@ -33,17 +33,17 @@ PickleOptions options() {
 }
 
 // Keeps the bytes that the pickle points into.
-struct Parsed {
+struct ParsedPickle {
   std::string bytes;
   Pickle pickle;
-  explicit Parsed(std::string content)
+  explicit ParsedPickle(std::string content)
       : bytes(std::move(content)),
         pickle(parse_pickle(std::as_bytes(std::span(bytes)), options())) {}
   const PickleValue* operator->() const { return &pickle.root(); }
   [[nodiscard]] PickleValue item(std::size_t i) const { return pickle.items(pickle.root())[i]; }
 };
 
-Parsed parsed(const std::string& value) { return Parsed(whole(value)); }
+ParsedPickle parsed(const std::string& value) { return ParsedPickle(whole(value)); }
 
 ErrorDetails pickle_refusal(const std::string& bytes) {
   // Of exactly this size, so that the sanitizer sees a read past the end.
@@ -81,7 +81,7 @@ TEST(Pickle, ReadsNumbers) {
 }
 
 TEST(Pickle, KeepsIntegersBeyond64BitsAsTheirBytes) {
-  const Parsed large = parsed("\x8A\x09" + std::string(9, '\x7F'));
+  const ParsedPickle large = parsed("\x8A\x09" + std::string(9, '\x7F'));
   EXPECT_EQ(large->kind, Kind::kLong);
   EXPECT_EQ(large.pickle.text(large.pickle.root()), std::string(9, '\x7F'));
 }
@@ -90,17 +90,17 @@ TEST(Pickle, ReadsTextOfPython2And3) {
   for (const std::string& value :
        {text("größe"), "U\x07" + std::string("größe"), "\x8C\x07" + std::string("größe"),
         "T" + pickles::little_endian(7, 4) + "größe"}) {
-    const Parsed found = parsed(value);
+    const ParsedPickle found = parsed(value);
     EXPECT_EQ(found->kind, Kind::kText);
     EXPECT_EQ(found.pickle.text(found.pickle.root()), "größe");
   }
-  const Parsed none = parsed(text(""));
+  const ParsedPickle none = parsed(text(""));
   EXPECT_EQ(none.pickle.text(none.pickle.root()), "");
 }
 
 TEST(Pickle, ReadsTuplesListsAndDicts) {
   const auto items = [](const std::string& value, Kind kind) {
-    const Parsed found = parsed(value);
+    const ParsedPickle found = parsed(value);
     EXPECT_EQ(found->kind, kind);
     std::vector<std::int64_t> integers;
     for (const PickleValue& item : found.pickle.items(found.pickle.root())) {
@@ -120,7 +120,7 @@ TEST(Pickle, ReadsTuplesListsAndDicts) {
 }
 
 TEST(Pickle, TheMemoBringsValuesBack) {
-  const Parsed found = parsed("(K\5q\7K\6r\1\2\3\4h\7j\1\2\3\4\x94h\2t");
+  const ParsedPickle found = parsed("(K\5q\7K\6r\1\2\3\4h\7j\1\2\3\4\x94h\2t");
   std::vector<std::int64_t> integers;
   for (const PickleValue& item : found.pickle.items(found.pickle.root())) {
     integers.push_back(item.integer);
@@ -130,13 +130,13 @@ TEST(Pickle, TheMemoBringsValuesBack) {
 }
 
 TEST(Pickle, AListMayContainItself) {
-  const Parsed found = parsed("]q\1h\1a");
+  const ParsedPickle found = parsed("]q\1h\1a");
   EXPECT_EQ(found.item(0).place, found->place);
   EXPECT_EQ(found.item(0).kind, Kind::kList);
 }
 
 TEST(Pickle, ACallIsARecordOfIt) {
-  const Parsed found = parsed(global("a", "function") + "K\3\x85R");
+  const ParsedPickle found = parsed(global("a", "function") + "K\3\x85R");
   EXPECT_EQ(found->kind, Kind::kCall);
   EXPECT_EQ(found.pickle.global(found.pickle.root()), "a.function");
   const auto arguments = found.pickle.items(found.item(0));
@@ -145,7 +145,7 @@ TEST(Pickle, ACallIsARecordOfIt) {
 }
 
 TEST(Pickle, AStateIsKeptBesideTheArguments) {
-  const Parsed found = parsed(global("a", "function") + ")RK\7b");
+  const ParsedPickle found = parsed(global("a", "function") + ")RK\7b");
   ASSERT_EQ(found.pickle.items(found.pickle.root()).size(), 2U);
   EXPECT_EQ(found.item(1).integer, 7);
 }
@@ -155,7 +155,7 @@ TEST(Pickle, ADictMayBeMadeByACall) {
        {global("a", "Dict") + ")R(K\1K\2u", global("a", "Dict") + ")\x81K\1K\2s",
         global("a", "Dict") + "]K\1K\2\x86" + "a\x85R",
         global("a", "Dict") + "]](K\1K\2ea\x85R}b"}) {
-    const Parsed found = parsed(value);
+    const ParsedPickle found = parsed(value);
     EXPECT_EQ(found->kind, Kind::kDict);
     ASSERT_EQ(found.pickle.items(found.pickle.root()).size(), 2U);
     EXPECT_EQ(found.item(1).integer, 2);
@@ -165,7 +165,7 @@ TEST(Pickle, ADictMayBeMadeByACall) {
 }
 
 TEST(Pickle, ListsWhatLiesOutside) {
-  const Parsed found = parsed("(K\5QK\6Qt");
+  const ParsedPickle found = parsed("(K\5QK\6Qt");
   ASSERT_EQ(found.pickle.persistent().size(), 2U);
   EXPECT_EQ(found.pickle.items(found.pickle.persistent()[1])[0].integer, 6);
   const std::string bytes = whole("K\5Q");
@@ -174,7 +174,7 @@ TEST(Pickle, ListsWhatLiesOutside) {
 }
 
 TEST(Pickle, EndsAtStop) {
-  const Parsed found(whole("K\5") + "whatever follows");
+  const ParsedPickle found(whole("K\5") + "whatever follows");
   EXPECT_EQ(found.pickle.bytes(), 5U);
   EXPECT_EQ(found->integer, 5);
 }
@@ -182,7 +182,7 @@ TEST(Pickle, EndsAtStop) {
 TEST(Pickle, ReadsTheOpcodesOfProtocol4) {
   const std::string value = "\x80\x04\x95" + pickles::little_endian(99, 8) + "\x8C\x01" +
                             "a\x94\x8C\x08" + "function\x94\x93\x94)R.";
-  const Parsed found(value);
+  const ParsedPickle found(value);
   EXPECT_EQ(found.pickle.global(found.pickle.root()), "a.function");
 }
 
@@ -258,7 +258,7 @@ TEST(Pickle, RefusesStatesOfAnythingButDictsAndCalls) {
 TEST(Pickle, ACutPickleIsRefusedAtEveryLength) {
   const std::string good = whole("}(" + text("key") + global("a", "function") + "(" + integer(5) +
                                  "M\1\2J\1\2\3\4K\1tRq\1r\2\3\4\5u");
-  EXPECT_EQ(Parsed(good)->kind, Kind::kDict);
+  EXPECT_EQ(ParsedPickle(good)->kind, Kind::kDict);
   for (std::size_t size = 0; size < good.size(); ++size) {
     const std::vector<char> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_THROW((void)parse_pickle(std::as_bytes(std::span(cut)), options()), Error) << size;

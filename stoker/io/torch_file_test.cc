@@ -23,10 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Keeps the bytes that the tensors point into.
-struct Parsed {
+struct ParsedFile {
   Bytes bytes;
   TorchFile file;
-  explicit Parsed(Bytes content)
+  explicit ParsedFile(Bytes content)
       : bytes(std::move(content)), file(parse_torch_file(as_span(bytes), "f.pth")) {}
 };
 
@@ -56,7 +56,7 @@ TEST(TorchFile, ReadsBothFormats) {
   const std::string state = dict({{"w", tensor(six(), 0, {2, 3}, {3, 1})},
                                   {"b", tensor(storage("FloatStorage", "1", 1), 0, {}, {})}});
   for (const Bytes& bytes : both_formats(state, {{"0", six_floats()}, {"1", "abcd"}})) {
-    const Parsed parsed(bytes);
+    const ParsedFile parsed(bytes);
     ASSERT_EQ(parsed.file.tensors().size(), 2U);
     EXPECT_EQ(parsed.file.part(), "");
     const TensorView& w = parsed.file.tensors()[0];
@@ -86,7 +86,7 @@ TEST(TorchFile, KnowsTheStoragesOfEveryType) {
       const std::string id = tuple({text("storage"), global(module, name), text("0"),
                                     text("cuda:0"), integer(count)}) +
                              "Q";
-      const Parsed parsed(
+      const ParsedFile parsed(
           zip_file(whole(dict({{"w", tensor(id, 0, {count}, {1})}})), {{"0", six_floats()}}));
       EXPECT_EQ(parsed.file.tensors()[0].dtype, dtype);
       EXPECT_EQ(values(parsed.file.tensors()[0]), six_floats());
@@ -98,7 +98,7 @@ TEST(TorchFile, MakesRowsOfValuesThatLieOtherwise) {
   const auto rows = [](std::int64_t offset, const std::vector<std::int64_t>& shape,
                        const std::vector<std::int64_t>& strides) {
     const std::string state = dict({{"w", tensor(six(), offset, shape, strides)}});
-    const Parsed parsed(zip_file(whole(state), {{"0", six_floats()}}));
+    const ParsedFile parsed(zip_file(whole(state), {{"0", six_floats()}}));
     return values(parsed.file.tensors()[0]);
   };
   EXPECT_EQ(rows(0, {3, 2}, {1, 3}), floats_at({0, 3, 1, 4, 2, 5}));  // transposed
@@ -119,7 +119,7 @@ TEST(TorchFile, TensorsMayShareAStorage) {
                                   {"tied", tensor(six(), 0, {6}, {1})},
                                   {"part", tensor(six(), 3, {3}, {1})}});
   for (const Bytes& bytes : both_formats(state, {{"0", six_floats()}})) {
-    const Parsed parsed(bytes);
+    const ParsedFile parsed(bytes);
     EXPECT_EQ(parsed.file.find("all")->bytes.data(), parsed.file.find("tied")->bytes.data());
     EXPECT_EQ(values(*parsed.file.find("part")), floats_at({3, 4, 5}));
   }
@@ -127,7 +127,7 @@ TEST(TorchFile, TensorsMayShareAStorage) {
 
 TEST(TorchFile, FindsTheStateDictInsideACheckpoint) {
   const auto part = [](const std::string& value) {
-    const Parsed parsed(zip_file(whole(value), {{"0", six_floats()}}));
+    const ParsedFile parsed(zip_file(whole(value), {{"0", six_floats()}}));
     EXPECT_EQ(parsed.file.tensors().size(), 1U);
     EXPECT_EQ(parsed.file.tensors()[0].name, "w");
     return parsed.file.part();
@@ -155,7 +155,7 @@ TEST(TorchFile, OmitsWhatIsNoTensor) {
                                   {"size", global("torch", "Size") + "K\1\x85\x85R"},
                                   {"rate", std::string("G\x3F\xF8\0\0\0\0\0\0", 9)}});
   const std::string attributes = "}" + text("_metadata") + "}sb";
-  const Parsed parsed(zip_file(whole(state + attributes), {{"0", six_floats()}}));
+  const ParsedFile parsed(zip_file(whole(state + attributes), {{"0", six_floats()}}));
   EXPECT_EQ(parsed.file.tensors().size(), 1U);
 }
 
@@ -169,7 +169,7 @@ TEST(TorchFile, ReadsParametersOfAllTimes) {
         global("torch.nn.parameter", "Parameter") + tuple({old_plain}) + "\x81" +
             tuple({"\x88", "\x89", hooks}) + "b",
         global("torch.nn.parameter", "Parameter") + tuple({plain, "\x88"}) + "R", old_plain}) {
-    const Parsed parsed(zip_file(whole(dict({{"w", value}})), {{"0", six_floats()}}));
+    const ParsedFile parsed(zip_file(whole(dict({{"w", value}})), {{"0", six_floats()}}));
     EXPECT_EQ(values(parsed.file.tensors()[0]), six_floats());
   }
 }
@@ -180,14 +180,14 @@ TEST(TorchFile, ReadsSizesOfTorch) {
       tuple({six(), integer(0), global("torch", "Size") + sizes({2, 3}) + "\x85R", sizes({3, 1}),
              "\x89", "N", "N"}) +
       "R";
-  const Parsed parsed(zip_file(whole(dict({{"w", value}})), {{"0", six_floats()}}));
+  const ParsedFile parsed(zip_file(whole(dict({{"w", value}})), {{"0", six_floats()}}));
   EXPECT_THAT(parsed.file.tensors()[0].shape, ElementsAre(2, 3));
 }
 
 TEST(TorchFile, ReadsADictAsPython2WroteIt) {
   const std::string pair = "](" + std::string("U\1w") + tensor(six(), 0, {6}, {1}) + "e";
   const std::string state = global("collections", "OrderedDict") + "](" + pair + "e\x85R";
-  const Parsed parsed(zip_file(whole(state), {{"0", six_floats()}}));
+  const ParsedFile parsed(zip_file(whole(state), {{"0", six_floats()}}));
   EXPECT_EQ(parsed.file.tensors()[0].name, "w");
 }
 

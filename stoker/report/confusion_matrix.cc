@@ -22,7 +22,7 @@ constexpr Colour kFull{8, 48, 107};
 constexpr std::int64_t kMostWithCounts = 40;
 constexpr std::int64_t kMostWithLargeText = 16;
 constexpr int kLongestSide = 1000;  // of the cells, where they hold no text
-constexpr int kMaxNameWidth = 240;
+constexpr int kMaxClassWidth = 240;
 constexpr int kMaxTitleWidth = 600;  // a narrow matrix gets a page as wide as its title, up to this
 constexpr int kMatrixGap = 8;
 constexpr int kAxisGap = 14;  // between names and the title of their axis
@@ -80,7 +80,7 @@ void check_input(std::span<const std::int64_t> counts, std::size_t classes) {
 
 std::string name_of(const MatrixLayout& layout, std::span<const std::string> names, int index) {
   if (layout.numbered) return fmt::format("{}", index);
-  return fit_text(names[static_cast<std::size_t>(index)], kMaxNameWidth, layout.scale);
+  return fit_text(names[static_cast<std::size_t>(index)], kMaxClassWidth, layout.scale);
 }
 
 int widest_name(const MatrixLayout& layout, std::span<const std::string> names) {

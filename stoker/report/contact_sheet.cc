@@ -18,13 +18,13 @@ namespace {
 // All in pixels of the sheet.
 constexpr int kCellGap = 8;    // between cells
 constexpr int kGroupGap = 32;  // between the original and the augmented; a line runs through it
-constexpr int kLabelGap = 20;  // between class name and original
+constexpr int kClassGap = 20;  // between class name and original
 constexpr int kMaxLabelWidth = 240;
 constexpr int kSmallestCell = 64;  // what zoom 0 reaches
 constexpr int kHeaderGap = 10;
 
 // What the images ask for, before any limit is checked.
-struct Extent {
+struct SheetExtent {
   std::int64_t columns = 0;
   int height = 0;
   int width = 0;
@@ -50,7 +50,7 @@ struct SheetLayout {
   [[nodiscard]] int row_y(int row) const { return grid_y + row * (cell_height + kCellGap); }
 };
 
-void add_row(Extent& extent, const ContactRow& row, std::size_t index) {
+void add_row(SheetExtent& extent, const ContactRow& row, std::size_t index) {
   if (row.images.empty()) {
     throw Error({.what = fmt::format("row {} of the contact sheet has no image", index)});
   }
@@ -64,11 +64,11 @@ void add_row(Extent& extent, const ContactRow& row, std::size_t index) {
   }
 }
 
-Extent measure(const std::vector<ContactRow>& rows) {
+SheetExtent measure(const std::vector<ContactRow>& rows) {
   if (rows.empty()) {
     throw Error({.what = "a contact sheet needs at least one row", .found = "none"});
   }
-  Extent extent;
+  SheetExtent extent;
   for (std::size_t i = 0; i < rows.size(); ++i) add_row(extent, rows[i], i);
   extent.label_width = std::min(extent.label_width, kMaxLabelWidth);
   return extent;
@@ -80,13 +80,13 @@ void check_sheet_size(std::int64_t height, std::int64_t width) {
 }
 
 SheetLayout plan(const std::vector<ContactRow>& rows, const ContactSheetOptions& options) {
-  const Extent extent = measure(rows);
+  const SheetExtent extent = measure(rows);
   SheetLayout layout;
   // By the longer side, so that a narrow strip is not blown up.
   layout.zoom = resolve_zoom(options.zoom, std::max(extent.height, extent.width), kSmallestCell);
   layout.header_y = kMargin + (options.title.empty() ? 0 : kTextLine + kTitleGap);
   layout.grid_y = layout.header_y + (options.column_titles.empty() ? 0 : kTextLine + kHeaderGap);
-  layout.grid_x = kMargin + (extent.label_width > 0 ? extent.label_width + kLabelGap : 0);
+  layout.grid_x = kMargin + (extent.label_width > 0 ? extent.label_width + kClassGap : 0);
 
   // In 64 bits a cell is below 2^51 and is checked before it is multiplied further.
   // Never lower than its label.
@@ -135,7 +135,7 @@ void draw_row(const MutableImageView& out, const SheetLayout& layout, int index,
               const ContactRow& row) {
   const int y = layout.row_y(index);
   const int label_y = y + (layout.cell_height - kCapHeight * kTextScale) / 2;
-  const int label_width = std::max(0, layout.grid_x - kLabelGap - kMargin);
+  const int label_width = std::max(0, layout.grid_x - kClassGap - kMargin);
   draw_text(out, kMargin, label_y, fit_text(row.label, label_width, kTextScale), kInk, kTextScale);
   for (std::size_t i = 0; i < row.images.size(); ++i) {
     const int x = layout.column_x(static_cast<int>(i));

@@ -56,7 +56,7 @@ struct Range {
 };
 
 // What the axes must show.
-struct Extent {
+struct PlotExtent {
   Range x;
   Range y;
   bool empty = true;
@@ -84,9 +84,9 @@ void check_series(const PlotSeries& series, AxisScale x_scale) {
                .found = fmt::format("{}", *wrong)});
 }
 
-Extent measure(std::span<const PlotSeries> all, const LinePlotOptions& options) {
+PlotExtent measure(std::span<const PlotSeries> all, const LinePlotOptions& options) {
   if (all.empty()) throw Error({.what = "a plot needs at least one series", .found = "none"});
-  Extent extent;
+  PlotExtent extent;
   for (const PlotSeries& series : all) {
     check_series(series, options.x_scale);
     for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -157,7 +157,7 @@ int widest_label(const Axis& axis) {
 int title_room(const std::string& title) { return title.empty() ? 0 : kTextLine + kPlotGap; }
 
 PlotLayout plan(std::span<const PlotSeries> series, const LinePlotOptions& options,
-                const Extent& extent) {
+                const PlotExtent& extent) {
   check_page(options);
   PlotLayout layout;
   layout.page = {options.height, options.width, 3};
@@ -317,7 +317,7 @@ PlotLayout plan_line_plot(std::span<const PlotSeries> series, const LinePlotOpti
 }
 
 Image line_plot(std::span<const PlotSeries> series, const LinePlotOptions& options) {
-  const Extent extent = measure(series, options);
+  const PlotExtent extent = measure(series, options);
   const PlotLayout layout = plan(series, options, extent);
   Image page = blank_page(layout.page);
   const MutableImageView out = page.view();

@@ -28,7 +28,7 @@ bool can_draw(double x, double y, AxisScale scale) {
          (scale == AxisScale::kLinear || x > 0);
 }
 
-struct Extent {
+struct ChartExtent {
   double least = INFINITY, greatest = -INFINITY;
   void add(double value) {
     if (!(std::abs(value) <= kMostPlotted)) return;
@@ -47,7 +47,7 @@ double most_reach(std::vector<double> values) {
   return *place;
 }
 
-void extend(const ChartSeries& one, const ChartOptions& options, Extent& x, Extent& y) {
+void extend(const ChartSeries& one, const ChartOptions& options, ChartExtent& x, ChartExtent& y) {
   // The wildest of many faint points leave the image at its top, or the first losses of a run
   // would flatten everything after them.
   const double ceiling = one.faint ? most_reach(one.y) : kMostPlotted;
@@ -63,7 +63,7 @@ void extend(const ChartSeries& one, const ChartOptions& options, Extent& x, Exte
 }
 
 // A flat line lies in the middle of a range that fits its size.
-Frame frame_of(Extent x, Extent y, const ChartOptions& options) {
+Frame frame_of(ChartExtent x, ChartExtent y, const ChartOptions& options) {
   if (!options.x_names.empty()) {
     x = {-0.5, static_cast<double>(options.x_names.size()) - 0.5};
   }
@@ -189,7 +189,7 @@ void add_legend(std::string& out, std::span<const ChartSeries> series) {
 }  // namespace
 
 std::string svg_chart(std::span<const ChartSeries> series, const ChartOptions& options) {
-  Extent x, y;
+  ChartExtent x, y;
   for (const ChartSeries& one : series) {
     STOKER_INVARIANT(one.x.size() == one.y.size(), "{} x, {} y", one.x.size(), one.y.size());
     extend(one, options, x, y);

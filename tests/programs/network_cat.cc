@@ -45,8 +45,11 @@ void run(int count, char** arguments) {
                          .class_names = {},
                          .preprocessing = {.mean = {0, 0, 0}, .deviation = {1, 1, 1}}};
   for (int i = 6; i < count; ++i) {
-    const bool onnx = std::string_view(arguments[i]).ends_with(".onnx");
-    (onnx ? stoker::write_onnx : stoker::write_exported_network)(arguments[i], *model, card);
+    if (std::string_view(arguments[i]).ends_with(".onnx")) {
+      stoker::write_onnx(arguments[i], *model, card);
+    } else {
+      stoker::write_exported_network(arguments[i], *model, card);
+    }
   }
   std::vector<stoker::NamedTensor> results = {{"logits", model->forward(pixels)}};
   const stoker::Model::Pass pass = model->backward(pixels, labels, {});

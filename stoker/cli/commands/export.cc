@@ -25,6 +25,7 @@ namespace {
 struct ExportFlags {
   std::string weights, out;
   std::string format;  // empty: as the ending of `out` says
+  OnnxExportOptions onnx;
   PublishedFlags published;
   OutputFiles files;
 };
@@ -45,8 +46,11 @@ std::string format_of(const ExportFlags& flags) {
 void write_weights(const ExportFlags& flags, const std::string& format) {
   if (format == "onnx" || format == "pt2") {
     const LoadedModel loaded = flags.published.load(flags.weights);
-    const auto write = format == "onnx" ? write_onnx : write_exported_network;
-    write(flags.out, *loaded.model, loaded.card);
+    if (format == "onnx") {
+      write_onnx(flags.out, *loaded.model, loaded.card, flags.onnx);
+    } else {
+      write_exported_network(flags.out, *loaded.model, loaded.card);
+    }
     return;
   }
   if (format == "timm") {
@@ -77,6 +81,12 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
 
 void run(ExportFlags flags) {
   const std::string format = format_of(flags);
+  if (flags.onnx.with_preprocessing && format != "onnx") {
+    throw Error({.what = "only ONNX files can contain the preprocessing",
+                 .path = flags.out,
+                 .expected = "--format onnx, or a name that ends with .onnx",
+                 .found = format});
+  }
   if (format == "timm") {
     flags.files.check({flags.out + "/model.safetensors", flags.out + "/config.json"});
   } else {
@@ -110,6 +120,9 @@ void add_export_command(const Command& parent) {
                   "safetensors: a model file where the network is known; timm: a folder for "
                   "timm.create_model(\"local-dir:FOLDER\"). Without it the ending of --out decides")
       .one_of({"onnx", "pt2", "pth", "safetensors", "timm"});
+  command.add_flag("--with-preprocessing", flags->onnx.with_preprocessing,
+                   "of ONNX: the network takes bytes (samples, height, width, channels) and "
+                   "normalises them itself");
   flags->published.add_to(command);
   flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });

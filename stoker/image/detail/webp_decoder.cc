@@ -16,7 +16,7 @@ namespace stoker::detail {
 namespace {
 
 constexpr std::size_t kFileHeaderBytes = 12, kChunkHeaderBytes = 8;
-constexpr int kMargin = 2;  // smooth chroma reads one neighbour on each side: two pixels
+constexpr int kChromaMargin = 2;  // smooth chroma reads one neighbour on each side: two pixels
 
 std::size_t little_endian(const std::byte* at) {
   std::size_t value = 0;
@@ -64,12 +64,12 @@ int orientation_of(std::span<const std::byte> bytes) {
 // where a value of chroma begins. With transparency from the top row on: libwebp 1.2.4 gives wrong
 // alpha to an image with loss whose upper rows are omitted.
 Region with_margin(const Region& region, const StoredHeader& header) {
-  const int left = std::max(0, region.left - kMargin) & ~1;
-  const int top = header.alpha ? 0 : std::max(0, region.top - kMargin) & ~1;
+  const int left = std::max(0, region.left - kChromaMargin) & ~1;
+  const int top = header.alpha ? 0 : std::max(0, region.top - kChromaMargin) & ~1;
   return {.left = left,
           .top = top,
-          .width = std::min(header.width, region.left + region.width + kMargin) - left,
-          .height = std::min(header.height, region.top + region.height + kMargin) - top};
+          .width = std::min(header.width, region.left + region.width + kChromaMargin) - left,
+          .height = std::min(header.height, region.top + region.height + kChromaMargin) - top};
 }
 
 void convert(const MutableImageView& out, const std::uint8_t* first, std::size_t bytes_per_row,

@@ -33,7 +33,7 @@ BuiltGraph small_network(double drop_path) {
   return b.finish(b.linear("head", x, 6, 4, {InitialValues::Kind::kNormal, 0.1}));
 }
 
-std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
+std::vector<std::string> built_names(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& one : tensors) names.push_back(one.name);
   return names;
@@ -44,10 +44,10 @@ TEST(GraphBuilder, MakesANetworkWithTheNamesOfItsLayers) {
   EXPECT_EQ(model->architecture(), "small");
   EXPECT_TRUE(model->graph().empty());
   EXPECT_THAT(
-      names_of(model->parameters()),
+      built_names(model->parameters()),
       ElementsAre("stem.conv.weight", "stem.norm.weight", "stem.norm.bias", "stages.0.conv.weight",
                   "stages.0.conv.bias", "head.weight", "head.bias"));
-  EXPECT_THAT(names_of(model->buffers()),
+  EXPECT_THAT(built_names(model->buffers()),
               ElementsAre("stem.norm.num_batches_tracked", "stem.norm.running_mean",
                           "stem.norm.running_var"));
   const std::vector<ModelStage> stages = model->stages();

@@ -81,7 +81,7 @@ bool same_weights(const Model& a, const Model& b) {
   return true;
 }
 
-std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
+std::vector<std::string> tensor_names(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& named : tensors) names.push_back(named.name);
   return names;
@@ -95,11 +95,11 @@ TEST(RegisterNetwork, ModelsOfItsNameAreMadeByIt) {
   const auto model = made();
   EXPECT_EQ(model->architecture(), "test-network:4");
   EXPECT_EQ(model->input(), kTorchNetworkInput);
-  EXPECT_EQ(names_of(model->parameters()),
+  EXPECT_EQ(tensor_names(model->parameters()),
             (std::vector<std::string>{"stem.0.weight", "stem.1.weight", "stem.1.bias",
                                       "block.0.conv.weight", "block.0.conv.bias", "head.weight",
                                       "head.bias"}));
-  EXPECT_EQ(names_of(model->buffers()),
+  EXPECT_EQ(tensor_names(model->buffers()),
             (std::vector<std::string>{"stem.1.running_mean", "stem.1.running_var",
                                       "stem.1.num_batches_tracked"}));
   EXPECT_EQ(model->forward(at::rand({7, 3, 8, 6})).sizes(), at::IntArrayRef({7, 5}));

@@ -1,6 +1,6 @@
 // Our networks beside what torchvision's computed in double precision from the same weights and
-// images: tests/golden/torchvision.json, written by tests/nets_test.py, which also compares the
-// two directly wherever torchvision is installed.
+// golden_images: tests/golden/torchvision.json, written by tests/nets_test.py, which also compares
+// the two directly wherever torchvision is installed.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -33,7 +33,7 @@ const Json& golden(const std::string& name) {
 }
 
 // The same as in tests/nets_test.py: numbers in [-1, 1) that look random, from their places.
-at::Tensor images() {
+at::Tensor golden_images() {
   at::Tensor x =
       at::empty({kSamples, 3, kTorchvisionInput.image.height, kTorchvisionInput.image.width});
   auto* values = x.data_ptr<float>();
@@ -72,7 +72,7 @@ TEST_P(BesideTorchvision, NamesTypesAndShapesAreTheirs) {
 
 TEST_P(BesideTorchvision, LogitsAreTheirs) {
   const at::Tensor found =
-      make_model(GetParam(), kTorchvisionInput, 1)->forward(images()).to(at::kDouble);
+      make_model(GetParam(), kTorchvisionInput, 1)->forward(golden_images()).to(at::kDouble);
   const auto values = golden(GetParam()).at("logits").get<std::vector<double>>();
   const at::Tensor expected = at::tensor(values, at::kDouble).reshape({kSamples, kClasses});
   const double difference = ((found - expected).abs().max() / expected.abs().max()).item<double>();
@@ -86,7 +86,7 @@ TEST_P(BesideTorchvision, LogitsAreTheirs) {
 TEST_P(BesideTorchvision, TrainingIsTheirs) {
   const auto model = make_model(GetParam(), kTorchvisionInput, 1);
   const at::Tensor labels = at::arange(kSamples).remainder(kClasses);
-  const double loss = model->backward(images(), labels, {}).loss.item<double>();
+  const double loss = model->backward(golden_images(), labels, {}).loss.item<double>();
   const Json& expected = golden(GetParam());
   EXPECT_NEAR(loss / expected.at("loss").get<double>(), 1, 1e-4);
   const auto stages = model->stages();

@@ -4,6 +4,9 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "stoker/core/error.h"
 #include "stoker/io/onnx.h"
 #include "stoker/nn/graph/inference_graph.h"
 #include "stoker/nn/graph/trace_values.h"
@@ -19,21 +22,53 @@ const char* output_name(Task task) {
   return task == Task::kMultilabel ? "probabilities" : "predictions";
 }
 
-OnnxGraph graph_of(const Model& model, const ModelCard& card) {
+// Normalised, (samples, channels, height, width).
+OnnxValue network_input(OnnxGraph& graph, const ImageShape& image, const ModelCard& card,
+                        const OnnxExportOptions& options) {
+  if (!options.with_preprocessing) {
+    return graph.input("pixels",
+                       std::array<std::int64_t, 3>{image.channels, image.height, image.width});
+  }
+  if (image.depth != 8) {
+    throw Error({.what = "cannot put the preprocessing into the network",
+                 .expected = "a network for images of 8 bits",
+                 .found = fmt::format("{} bits", image.depth),
+                 .hint = "Export it without, and normalise as stoker.pixels says."});
+  }
+  const OnnxValue bytes = graph.input(
+      "pixels", std::array<std::int64_t, 3>{image.height, image.width, image.channels}, DType::kU8);
+  const Normalisation values = card.preprocessing.normalisation();
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const std::array<std::int64_t, 1> shape = {image.channels};
+  // Two roundings, as normalise() has them.
+  const OnnxValue scaled = graph.node(
+      "Mul", {graph.node("Cast", {bytes}, {{"to", std::int64_t{1}}}),
+              graph.constant("stoker.scale", std::span(values.scale).first(channels), shape)});
+  const OnnxValue moved = graph.node(
+      "Add",
+      {scaled, graph.constant("stoker.offset", std::span(values.offset).first(channels), shape)});
+  return graph.node("Transpose", {moved}, {{"perm", std::vector<std::int64_t>{0, 3, 1, 2}}});
+}
+
+std::string meaning_of_pixels(const ImageShape& image, const OnnxExportOptions& options) {
+  const std::string colours = image.channels == 1 ? "grey" : image.channels == 3 ? "RGB" : "RGBA";
+  if (options.with_preprocessing) return colours + ", bytes 0 to 255";
+  return colours +
+         (image.depth == 8 ? ", (value / 255 - mean) / std" : ", (value / 65535 - mean) / std");
+}
+
+OnnxGraph graph_of(const Model& model, const ModelCard& card, const OnnxExportOptions& options) {
   OnnxGraph graph(model.architecture());
   const ImageShape& image = model.input().image;
-  const std::array<std::int64_t, 3> pixels = {image.channels, image.height, image.width};
   const std::array<std::int64_t, 1> classes = {model.input().classes};
   const InferenceGraph network = inference_graph(model, card);
   const std::vector<TracedValue> values = trace_values(network, image);
-  OnnxEmitter emitter(graph, network, values, graph.input("pixels", pixels));
+  OnnxEmitter emitter(graph, network, values, network_input(graph, image, card, options));
   graph.output(output_name(card.task), emitter.emit(), classes);
   ModelCard told = card;
   told.graph = {};  // the file is the graph
   for (const auto& [key, value] : card_metadata(told)) graph.metadata(key, value);
-  const std::string colours = image.channels == 1 ? "grey" : image.channels == 3 ? "RGB" : "RGBA";
-  graph.metadata("stoker.pixels", colours + (image.depth == 8 ? ", (value / 255 - mean) / std"
-                                                              : ", (value / 65535 - mean) / std"));
+  graph.metadata("stoker.pixels", meaning_of_pixels(image, options));
   if (!card.preprocessing.framing.empty()) {
     graph.metadata("stoker.resize", framing_filter(card.preprocessing.framing) +
                                         " with antialiasing, as Pillow 13 does it");
@@ -43,12 +78,14 @@ OnnxGraph graph_of(const Model& model, const ModelCard& card) {
 
 }  // namespace
 
-void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card) {
-  graph_of(model, card).write(path);
+void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card,
+                const OnnxExportOptions& options) {
+  graph_of(model, card, options).write(path);
 }
 
-std::string encode_onnx(const Model& model, const ModelCard& card) {
-  return graph_of(model, card).encode();
+std::string encode_onnx(const Model& model, const ModelCard& card,
+                        const OnnxExportOptions& options) {
+  return graph_of(model, card, options).encode();
 }
 
 }  // namespace stoker

@@ -15,11 +15,20 @@ namespace stoker {
 class Model;
 struct ModelCard;
 
-// A file that either is there as a whole or leaves the old one. Throws Error where the disk
-// refuses.
-void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card);
+struct OnnxExportOptions {
+  // The input is bytes (samples, height, width, channels), as decoders give them, and the graph
+  // normalises them: the same float32 numbers as the feed's. Resizing stays outside: ONNX's Resize
+  // computes in float32, ours in integers as Pillow does, and the pixels would differ.
+  bool with_preprocessing = false;
+};
 
-// The file's bytes: the same model and card make the same.
-[[nodiscard]] std::string encode_onnx(const Model& model, const ModelCard& card);
+// A file that either is there as a whole or leaves the old one. Throws Error where the disk
+// refuses, or where the images have more than 8 bits and the graph is to normalise them.
+void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card,
+                const OnnxExportOptions& options = {});
+
+// The file's bytes: the same model, card and options make the same.
+[[nodiscard]] std::string encode_onnx(const Model& model, const ModelCard& card,
+                                      const OnnxExportOptions& options = {});
 
 }  // namespace stoker

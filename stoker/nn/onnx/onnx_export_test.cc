@@ -89,6 +89,24 @@ TEST(OnnxExport, TheOutputIsWhatTheTaskPredicts) {
   EXPECT_THAT(numbers, Not(HasSubstr("thresholds")));
 }
 
+TEST(OnnxExport, NormalisesBytesOnRequest) {
+  const auto model = make_model("cnn:4,8", kExportInput, 5);
+  const std::string file = encode_onnx(*model, card_of(*model), {.with_preprocessing = true});
+  for (const char* text : {"Cast", "stoker.scale", "stoker.offset", "RGB, bytes 0 to 255"}) {
+    EXPECT_THAT(file, HasSubstr(text));
+    EXPECT_THAT(exported("cnn:4,8"), Not(HasSubstr(text)));
+  }
+}
+
+TEST(OnnxExport, RefusesToNormaliseImagesOf16Bits) {
+  const ModelInput deep = {.image = {.height = 28, .width = 28, .channels = 1, .depth = 16},
+                           .classes = 3};
+  const auto model = make_model("cnn:4,8", deep, 5);
+  EXPECT_THAT([&] { static_cast<void>(encode_onnx(*model, card_of(*model), {true})); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("8 bits")));
+  EXPECT_THAT(encode_onnx(*model, card_of(*model)), HasSubstr("65535"));
+}
+
 TEST(OnnxExport, TheSameModelMakesTheSameBytes) {
   EXPECT_EQ(exported("cnn:4,8"), exported("cnn:4,8"));
 }
