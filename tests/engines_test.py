@@ -2,7 +2,7 @@
 """Engines of `predict` and `eval`: the same classes from each, on real photographs, and clear words where one is missing.
 
 Run by ctest with the path of the program as STOKER; needs photos, flowers12 and weights of $STOKER_TEST_DATA. OpenVINO is the
-package in .venv.
+package in .venv. The class All has all photographs; nightly runs it.
 """
 
 import json
@@ -38,6 +38,12 @@ def predict(*words):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def link_photographs(folder, which):
+    for photo in sorted(PHOTOS.glob("*.JPEG"))[which]:
+        os.symlink(photo, pathlib.Path(folder, photo.name))
+    return folder
+
+
 def largest_difference(rows, others):
     assert [row["sample"] for row in rows] == [row["sample"] for row in others]
     return max(abs(row["probabilities"][name] - share) for row, other in zip(rows, others)
@@ -45,13 +51,20 @@ def largest_difference(rows, others):
 
 
 class Photographs(unittest.TestCase):
+    EVERY = 5
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.photos = link_photographs(folder.name, slice(None, None, self.EVERY))
+
     def check(self, network, engines):
         """Every engine in float32 has the class that training's form has."""
-        exact = predict(PHOTOS, *network, "--engine", "training")
-        self.assertEqual(len(exact), 250)
+        exact = predict(self.photos, *network, "--engine", "training")
+        self.assertEqual(len(exact), 250 // self.EVERY)
         for engine in engines:
             with self.subTest(engine=engine):
-                rows = predict(PHOTOS, *network, "--engine", engine)
+                rows = predict(self.photos, *network, "--engine", engine)
                 self.assertEqual([row["class"] for row in rows], [row["class"] for row in exact])
                 self.assertLess(largest_difference(rows, exact), 1e-4)
                 self.assertGreater(largest_difference(rows, exact), 0, "the engine did not compute")
@@ -59,7 +72,7 @@ class Photographs(unittest.TestCase):
 
     def test_mobilenet(self):
         exact = self.check(MOBILENET, ("libtorch", "openvino"))
-        narrow = predict(PHOTOS, *MOBILENET, "--precision", "bfloat16")
+        narrow = predict(self.photos, *MOBILENET, "--precision", "bfloat16")
         same = sum(row["class"] == other["class"] for row, other in zip(narrow, exact))
         print(f"bfloat16 has the same class for {same} of {len(exact)}")
         self.assertGreaterEqual(same, 0.97 * len(exact))
@@ -69,15 +82,18 @@ class Photographs(unittest.TestCase):
         self.check(RESNET, ("libtorch",))
 
 
+class All(Photographs):
+    EVERY = 1
+
+
 class Bits(unittest.TestCase):
     def test_threads_workers_and_isolation_change_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
-            for photo in sorted(PHOTOS.glob("*.JPEG"))[:37]:
-                os.symlink(photo, pathlib.Path(folder, photo.name))
+            link_photographs(folder, slice(21))
             for engine in ("libtorch", "openvino"):
-                words = [folder, *MOBILENET, "--engine", engine]
+                words = [folder, *MOBILENET, "--engine", engine, "--batch-size", 8]  # the last has 5
                 first = predict(*words, "--threads", 1, "--workers", 1)
-                self.assertEqual(len(first), 37)
+                self.assertEqual(len(first), 21)
                 for more in (["--threads", 2], ["--threads", 3, "--workers", 4], ["--isolate"]):
                     with self.subTest(engine=engine, more=more):
                         self.assertEqual(predict(*words, *more), first)

@@ -2,7 +2,8 @@
 """Built-in networks of nn/families, held against torchvision's and timm's, and trained.
 
 Run by ctest with the paths of the programs as NETWORK_CAT and STOKER. Needs .venv-networks (scripts/setup); without it the
-test says so and ends with 77, ctest's "skipped" here. The class All has every network of every family; .ci/nightly runs it.
+test says so and ends with 77, ctest's "skipped" here. The class All has every network of every family, AllRanks more networks on
+two ranks; .ci/nightly runs both.
 """
 
 import json
@@ -88,7 +89,21 @@ class Positions(Case):
             self.assertLessEqual(difference(ours[key], pythons[key]), TOLERANCE, key)
 
 
-class Training(Case):
+class Ranks(Case):
+    ON_TWO_RANKS = ("convnext_atto",)
+
+    def test_two_ranks_train_as_one(self):
+        for name in self.ON_TWO_RANKS:
+            with self.subTest(name):
+                weights, losses, apart = self.rank_distances(name, name, "--img-size", "32")
+                self.assertLess(max(weights, losses, apart), 1e-5)
+
+
+class AllRanks(Ranks):
+    ON_TWO_RANKS = ("convnext_atto", "vit_tiny_patch16_224")
+
+
+class Training(Ranks):
     COMMON = networks_test.Training.COMMON
 
     def train(self, network, name, *more):
@@ -100,22 +115,17 @@ class Training(Case):
 
     def test_killed_and_resumed_with_stochastic_depth(self):
         networks_test.draw(self.folder / "data", 48)
-        self.train("convnext_atto", "whole", "--drop-path", "0.3")
+        dropping = ("--img-size", "32", "--drop-path", "0.3")
+        self.train("convnext_atto", "whole", *dropping)
         command = [STOKER, "train", str(self.folder / "data"), "--model", "convnext_atto", *self.COMMON, "--epochs", "2", "--output", str(self.folder),
-                   "--experiment", "killed", "--resume", "auto", "--checkpoint-every", "2steps", "--drop-path", "0.3"]
+                   "--experiment", "killed", "--resume", "auto", "--checkpoint-every", "2steps", *dropping]
         done = ranks.kill_and_resume(command, self.folder / "killed", 2)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.weights("killed"), self.weights("whole"))
-        self.train("convnext_atto", "undropped")
+        self.train("convnext_atto", "undropped", *dropping[:2])
         self.assertNotEqual(self.weights("undropped"), self.weights("whole"))
         told = networks_test.run(STOKER, "eval", self.folder / "data", "--weights", self.folder / "whole", "--split", "val", "--json")
         self.assertIn("top1", json.loads(told))
-
-    def test_two_ranks_train_as_one(self):
-        for name in ("convnext_atto", "vit_tiny_patch16_224"):
-            with self.subTest(name):
-                weights, losses, apart = self.rank_distances(name, name, "--img-size", "32")
-                self.assertLess(max(weights, losses, apart), 1e-5)
 
     def test_two_ranks_with_synchronised_batch_norms_step_as_one(self):
         # A single step: each next one of this network, from scratch, makes the rounding of the first about 20 times larger.

@@ -2,11 +2,13 @@
 """Writes what Python makes of networks, for tests/networks_test.py: run by an environment that has torch and timm.
 
     networks_python.py FOLDER [--check] NAME…
+    networks_python.py FOLDER --export JSON
 
-For each NAME of timm: NAME.pt2 (scripts/export_network.py), NAME.batch.safetensors (pixels and labels) and
-NAME.expected.safetensors: logits in use, and of one pass of training the loss, every gradient and every buffer. Channels
+For each NAME of timm, which settings of the network may follow (NAME;depth=3): NAME.pt2 (scripts/export_network.py),
+NAME.batch.safetensors (pixels and labels) and NAME.expected.safetensors: logits in use, and of one pass of training the loss, every gradient and every buffer. Channels
 come last in memory, as in Stoker; with PyTorch's own order the last bits differ. With --check, NAME.written.pt2 is loaded
-instead, and its logits compared.
+instead, and its logits compared. With --export, NAME.pt2 is written for each NAME of an object, whose values are words of
+scripts/export_network.py.
 """
 
 import copy
@@ -89,9 +91,16 @@ def main():
         check(folder, names[1:])
         return
     script = load_script()
+    if names[0] == "--export":
+        for name, words in json.loads(names[1]).items():
+            sys.argv = ["export_network.py", *words, "--out", str(folder / f"{name}.pt2")]
+            script.main()
+        return
     torch.set_num_threads(1)
-    for name in names:
-        options = script.parse_arguments([name, "--classes", "1000", *(["--set", "drop_path_rate=0.0"] if "swin" in name else [])])
+    for word in names:
+        name, *settings = word.split(";")
+        settings += ["drop_path_rate=0.0"] if "swin" in name else []
+        options = script.parse_arguments([name, "--classes", "1000", *(part for setting in settings for part in ("--set", setting))])
         torch.manual_seed(1)
         model, facts = script.make_timm(options)
         with_life(model)

@@ -9,6 +9,7 @@ the table in docs/networks.md; nightly runs it.
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,9 @@ if not PYTHON.exists():
     sys.exit(77)
 
 STOKER, CAT = os.environ["STOKER"], os.environ["NETWORK_CAT"]
-# Each has operators that the others lack.
-FEW = ("resnet18", "convnext_atto", "vit_tiny_patch16_224", "efficientnet_b0", "edgenext_xx_small", "swin_tiny_patch4_window7_224")
+# Each has operators that the others lack. Few blocks: Python takes most of the time, for each of a graph's nodes.
+FEW = ("resnet18", "convnext_atto;depths=(1,1,2,1)", "vit_tiny_patch16_224;depth=3", "efficientnet_b0", "edgenext_xx_small;depths=(2,2,2,2)",
+       "swin_tiny_patch4_window7_224;depths=(2,2,2,2)")
 ALL = ("resnet18", "convnext_tiny", "vit_small_patch16_224", "efficientnet_b0", "mobilenetv3_large_100", "swin_tiny_patch4_window7_224",
        "regnety_004", "efficientnetv2_rw_t", "deit3_small_patch16_224", "maxvit_nano_rw_256", "mobilenetv4_conv_small", "repvgg_a0",
        "densenet121", "inception_v3", "mixer_s32_224", "edgenext_xx_small", "fastvit_t8", "eva02_tiny_patch14_224")
@@ -48,9 +50,13 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def export(self, name, *flags):
-        run(PYTHON, SOURCE / "scripts/export_network.py", name, "--out", self.folder / f"{name}.pt2", *flags)
-        return self.folder / f"{name}.pt2"
+    @classmethod
+    def export(cls, **networks):
+        """Words of scripts/export_network.py for each; all in one process, whose imports take seconds. Returns their folder."""
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        run(PYTHON, SOURCE / "tests/networks_python.py", folder.name, "--export", json.dumps(networks))
+        return pathlib.Path(folder.name)
 
     def rank_distances(self, name, model, *more):
         """Between runs of a network on two ranks and on one, which has whole batches. With --sync-bn: of weights (see
@@ -80,6 +86,7 @@ class Parity(Case):
 
     def check(self, *names):
         run(PYTHON, SOURCE / "tests/networks_python.py", self.folder, *names)
+        names = [name.partition(";")[0] for name in names]
         for name in names:
             with self.subTest(name):
                 found = self.folder / "found.safetensors"
@@ -130,6 +137,17 @@ def draw(folder, count, mode="RGB"):
 class Training(Case):
     COMMON = ("--opt", "adamw", "--lr", "0.001", "--batch-size", "8", "--threads", "1", "--workers", "1", "--seed", "3", "--no-report")
 
+    @classmethod
+    def setUpClass(cls):
+        # Few blocks: dropout and stochastic depth are in each.
+        cls.exported = cls.export(
+            convnext_atto=("convnext_atto", "--size", "32"), resnet18=("resnet18", "--size", "32"),
+            dropped_paths=("convnext_atto", "--size", "32", "--set", "drop_path_rate=0.3", "--set", "depths=(1,1,2,1)"),
+            dropout=("vit_tiny_patch16_224", "--size", "32", "--set", "drop_rate=0.2", "--set", "proj_drop_rate=0.1", "--set",
+                     "attn_drop_rate=0.1", "--set", "img_size=32", "--set", "depth=3"),
+            # Smooth, without ReLU and max pooling: where rounding decides which side of a kink a value lies, gradients jump.
+            smooth=("resnet10t", "--size", "32", "--set", "act_layer=silu", "--set", "replace_stem_pool=True"))
+
     def train(self, network, name, *more):
         return run(STOKER, "train", self.folder / "data", "--model", network, *self.COMMON, "--epochs", "2", "--output", self.folder,
                    "--experiment", name, *more)
@@ -138,21 +156,17 @@ class Training(Case):
         return (self.folder / name / "weights" / f"{which}.safetensors").read_bytes()
 
     def killed(self, network, name, *more):
-        """Killed three times, each time soon after another checkpoint was written, then left to end."""
+        """Killed twice, each time soon after another checkpoint was written, then left to end."""
         command = [STOKER, "train", str(self.folder / "data"), "--model", str(network), *self.COMMON, "--epochs", "2", "--output",
                    str(self.folder), "--experiment", name, "--resume", "auto", "--checkpoint-every", "2steps", *more]
-        done = ranks.kill_and_resume(command, self.folder / name, 3)
+        done = ranks.kill_and_resume(command, self.folder / name, 2)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def networks(self):
-        return (("convnext_atto", "--set", "drop_path_rate=0.3"),
-                ("vit_tiny_patch16_224", "--set", "drop_rate=0.2", "--set", "proj_drop_rate=0.1", "--set", "attn_drop_rate=0.1", "--set", "img_size=32"))
-
     def test_killed_and_resumed_and_on_two_ranks(self):
-        draw(self.folder / "data", 96)
-        for name, *flags in self.networks():
+        draw(self.folder / "data", 56)  # 6 steps in an epoch, the last with 2 samples
+        for name in ("dropped_paths", "dropout"):
             with self.subTest(name):
-                network = self.export(name, "--size", "32", *flags)
+                network = self.exported / f"{name}.pt2"
                 self.train(network, f"{name}-whole")
                 self.killed(network, f"{name}-killed")
                 self.assertEqual(self.weights(f"{name}-killed"), self.weights(f"{name}-whole"))
@@ -167,18 +181,16 @@ class Training(Case):
                 self.assertLess(worst, 0.01)
 
     def test_synchronised_batch_norms_are_those_of_the_whole_batch(self):
-        # Smooth, without ReLU and max pooling: where rounding decides which side of a kink a value lies, gradients jump.
-        smooth = self.export("resnet10t", "--size", "32", "--set", "act_layer=silu", "--set", "replace_stem_pool=True")
-        weights, losses, apart = self.rank_distances("resnet10t", smooth)
+        weights, losses, apart = self.rank_distances("resnet10t", self.exported / "smooth.pt2")
         self.assertLess(weights, 1e-4)
         self.assertLess(losses, 1e-4)
         self.assertGreater(apart, 0.01)
 
     def test_the_model_file_is_enough(self):
         draw(self.folder / "data", 64)
-        network = self.export("convnext_atto", "--size", "32")
+        network = shutil.copy(self.exported / "convnext_atto.pt2", self.folder / "network.pt2")
         self.train(network, "run")
-        network.unlink()
+        pathlib.Path(network).unlink()
         told = run(STOKER, "eval", self.folder / "data", "--weights", self.folder / "run", "--split", "val", "--json")
         self.assertGreater(json.loads(told)["top1"], 0.9)
         rows = run(STOKER, "predict", self.folder / "data/val", "--weights", self.folder / "run").splitlines()
@@ -190,8 +202,8 @@ class Training(Case):
         self.assertIn("graph:convnext_atto", run(STOKER, "info", self.folder / "run"))
 
     def test_frozen_with_cached_features_and_layer_decay(self):
-        draw(self.folder / "data", 64)
-        network = self.export("resnet18", "--size", "32")
+        draw(self.folder / "data", 32)
+        network = self.exported / "resnet18.pt2"
         self.train(network, "cached", "--freeze", "all", "--features", "cached")
         self.train(network, "decayed", "--layer-decay", "0.7", "--freeze", "2", "--model-ema")
         a, b = (load_file(self.folder / f"{name}/weights/last.safetensors") for name in ("cached", "decayed"))
@@ -199,12 +211,11 @@ class Training(Case):
         self.assertFalse(numpy.array_equal(a["layer4.0.conv1.weight"], b["layer4.0.conv1.weight"]))
 
     def test_one_channel(self):
-        draw(self.folder / "data", 64, "L")
-        network = self.export("resnet18", "--size", "32")
-        run(STOKER, "train", self.folder / "data", "--model", network, *self.COMMON, "--epochs", "1", "--channels", "1", "--output", self.folder / "named")
-        self.assertTrue((self.folder / "named/data-resnet18/weights/last.safetensors").exists())
-        self.train(network, "grey", "--channels", "1")
-        self.assertEqual(load_file(self.folder / "grey/weights/last.safetensors")["conv1.weight"].shape, (64, 1, 7, 7))
+        draw(self.folder / "data", 32, "L")
+        run(STOKER, "train", self.folder / "data", "--model", self.exported / "resnet18.pt2", *self.COMMON, "--epochs", "1", "--channels", "1",
+            "--output", self.folder)
+        weights = load_file(self.folder / "data-resnet18/weights/last.safetensors")  # named after the data and the network
+        self.assertEqual(weights["conv1.weight"].shape, (64, 1, 7, 7))
 
     def test_wrong_files(self):
         draw(self.folder / "data", 16)
@@ -262,8 +273,8 @@ class Maps(Case):
 
     def test_of_windows_with_channels_last(self):
         small = ("embed_dim=32", "depths=(2,2)", "num_heads=(2,4)", "window_size=4", "img_size=64")
-        network = self.export("swin_tiny_patch4_window7_224", "--size", "64", *(word for setting in small for word in ("--set", setting)))
-        self.check(network, 64, 64, "0.002")
+        words = ("swin_tiny_patch4_window7_224", "--size", "64", *(word for setting in small for word in ("--set", setting)))
+        self.check(self.export(swin=words) / "swin.pt2", 64, 64, "0.002")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 Run by ctest with the paths of the programs as ONNX_CAT and STOKER. Needs the packages of requirements.txt; without them the
 test says so and ends with 77, ctest's "skipped" here. The classes Program and Photographs also need mnist, weights and
-photos in $STOKER_TEST_DATA.
+photos in $STOKER_TEST_DATA. The class All has more networks than Networks; nightly runs it.
 """
 
 import gzip
@@ -37,10 +37,10 @@ NETWORKS = [("mlp:64,16,4", 8, 8, 1), ("mlp:192,16,8,4:relu", 8, 8, 3), ("mlp:64
             ("cnn:small", 28, 28, 1),
             ("cnn:8,12,16", 28, 28, 3), ("cnn:8,12", 28, 28, 3), ("cnn:8", 28, 28, 1), ("cnn:8,12", 50, 100, 3),
             ("cnn:8,12", 29, 43, 3), ("cnn:8,12", 9, 5, 1), ("cnn:8,12,8", 4, 4, 1), ("cnn:8,12", 50, 6, 1),
-            ("resnet18", 64, 64, 3), ("resnet18", 33, 50, 3), ("resnet34", 64, 40, 3), ("resnet50", 64, 64, 3),
-            ("resnet101", 40, 64, 3), ("mobilenet_v2", 64, 64, 3), ("mobilenet_v2", 33, 50, 3),
-            ("convnext_atto", 64, 40, 3), ("vit_tiny_patch16_224", 48, 64, 1), ("efficientnet_b0", 50, 64, 3), ("efficientnet_v2_s", 64, 64, 3),
-            ("mobilenet_v3_small", 64, 64, 1), ("regnet_y_400mf", 64, 64, 3)]
+            ("resnet18", 33, 50, 3), ("mobilenet_v2", 33, 50, 3), ("convnext_atto", 64, 40, 3), ("vit_tiny_patch16_224", 48, 64, 1),
+            ("efficientnet_b0", 50, 64, 3), ("mobilenet_v3_small", 64, 64, 1), ("regnet_y_400mf", 64, 64, 3)]
+MORE = [("resnet18", 64, 64, 3), ("resnet34", 64, 40, 3), ("resnet50", 64, 64, 3), ("resnet101", 40, 64, 3), ("mobilenet_v2", 64, 64, 3),
+        ("efficientnet_v2_s", 64, 64, 3)]
 
 
 def session_of(path):
@@ -69,16 +69,21 @@ class Case(unittest.TestCase):
 class Networks(Case):
     """Every kind of network, with random weights."""
 
-    def export(self, architecture, height, width, channels):
-        self.run_program(CAT, architecture, height, width, channels, CLASSES, self.folder)
-        pixels = np.fromfile(self.folder / "pixels.f32", np.float32).reshape(5, channels, height, width)
-        logits = np.fromfile(self.folder / "logits.f32", np.float32).reshape(5, CLASSES)
-        return self.folder / "model.onnx", pixels, logits
+    NETWORKS = NETWORKS
+
+    def export(self, *networks):
+        """For each: its file, pixels and logits."""
+        folders = [self.folder / str(number) for number in range(len(networks))]
+        for folder in folders:
+            folder.mkdir()
+        self.run_program(CAT, *(word for network, folder in zip(networks, folders) for word in (*network, CLASSES, folder)))
+        for (_, height, width, channels), folder in zip(networks, folders):
+            pixels = np.fromfile(folder / "pixels.f32", np.float32).reshape(5, channels, height, width)
+            yield folder / "model.onnx", pixels, np.fromfile(folder / "logits.f32", np.float32).reshape(5, CLASSES)
 
     def test_same_logits_for_any_number_of_samples(self):
-        for network in NETWORKS:
+        for network, (path, pixels, expected) in zip(self.NETWORKS, self.export(*self.NETWORKS), strict=True):
             with self.subTest(network):
-                path, pixels, expected = self.export(*network)
                 onnx.checker.check_model(str(path), full_check=True)
                 session = session_of(path)
                 for count in (5, 1, 2):
@@ -91,7 +96,7 @@ class Networks(Case):
                 print(f"{network[0]} {network[1]}x{network[2]}: {apart:.2g}")
 
     def test_shapes_and_versions(self):
-        path, _, _ = self.export("cnn:8,12", 50, 100, 3)
+        ((path, _, _),) = self.export(("cnn:8,12", 50, 100, 3))
         model = onnx.load(str(path))
         self.assertEqual((model.ir_version, model.opset_import[0].version), (8, 17))
         sizes = [d.dim_param or d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
@@ -102,7 +107,7 @@ class Networks(Case):
         self.assertEqual([d.dim_param or d.dim_value for d in output], ["samples", CLASSES])
 
     def test_metadata_says_all_that_using_it_takes(self):
-        path, _, _ = self.export("cnn:8,12", 28, 28, 3)
+        ((path, _, _),) = self.export(("cnn:8,12", 28, 28, 3))
         found = {p.key: p.value for p in onnx.load(str(path)).metadata_props}
         self.assertEqual(json.loads(found["stoker.classes"]), [f"größe {i}" for i in range(CLASSES)])
         self.assertEqual(json.loads(found["stoker.mean"]), [0.1, 0.2, 0.3])
@@ -112,6 +117,10 @@ class Networks(Case):
         self.assertIn("bilinear with antialiasing", found["stoker.resize"])
         self.assertEqual(found["stoker.pixels"], "RGB, (value / 255 - mean) / std")
         self.assertEqual(session_of(path).get_modelmeta().custom_metadata_map, found)
+
+
+class All(Networks):
+    NETWORKS = NETWORKS + MORE
 
 
 @unittest.skipUnless(MNIST.is_dir(), "needs MNIST in $STOKER_TEST_DATA/mnist")

@@ -2,6 +2,8 @@
 """Runs the PTX that nvcc makes of stoker/cuda/*.cu in the interpreter of tests/ptx and compares with numpy.
 
   ptx_test.py CASE      NVCC names the compiler
+
+The interpreter is slow: Correlation and Sobel have every kernel, CorrelationAll and SobelAll every shape. Nightly runs these.
 """
 
 import functools
@@ -311,23 +313,29 @@ def run_correlation(letters, way, image_shape, kernel_shape, omit="", check_race
     return device.download(out, image_shape, dtype), correlated(image, weights, dtype)
 
 
-def correlation():
-    cases = [("ff", "pixel", (9, 40), (3, 5)), ("ff", "tiled", (20, 132), (3, 3)), ("ff", "tiled", (5, 30), (5, 5)),
-             ("ff", "tiled", (9, 131), (7, 7)), ("ff", "tiled", (3, 70), (1, 9)), ("ff", "tiled", (5, 9), (13, 3)),
-             ("ff", "loaded", (9, 33), (3, 3)), ("ff", "loaded", (4, 40), (9, 9)),
-             ("hf", "tiled", (9, 144), (3, 3)), ("hf", "pixel", (3, 5), (3, 3)), ("hf", "loaded", (9, 33), (5, 3)),
-             ("hf", "tiled", (9, 64), (5, 5)), ("hf", "tiled", (9, 40), (7, 7)), ("hf", "tiled", (9, 40), (3, 11)),
-             ("dd", "pixel", (9, 33), (3, 3)), ("dd", "tiled", (9, 66), (3, 3)), ("dd", "loaded", (5, 33), (3, 5)),
-             ("ii", "tiled", (9, 132), (5, 5)), ("ii", "pixel", (9, 33), (3, 3)), ("ii", "loaded", (5, 33), (3, 3)),
-             ("hi", "tiled", (9, 132), (3, 3)), ("hi", "pixel", (9, 33), (3, 3)), ("hi", "loaded", (5, 33), (3, 3)),
-             ("ff", "tiled", (4, 20), (31, 31)), ("dd", "tiled", (4, 20), (13, 17)), ("dd", "loaded", (3, 20), (9, 31)),
-             ("ii", "tiled", (4, 20), (13, 3)), ("hi", "loaded", (3, 20), (9, 3)), ("hf", "tiled", (4, 20), (15, 3))]
+# Each kernel once, for each kind of numbers one with several tiles.
+CORRELATIONS = [("ff", "pixel", (9, 40), (3, 5)), ("ff", "tiled", (20, 132), (3, 3)), ("ff", "tiled", (5, 30), (5, 5)),
+                ("ff", "tiled", (4, 30), (7, 7)), ("ff", "tiled", (5, 9), (3, 11)), ("ff", "loaded", (9, 33), (3, 3)),
+                ("ff", "loaded", (4, 20), (9, 9)), ("ff", "tiled", (4, 20), (13, 3)),
+                ("hf", "tiled", (9, 144), (3, 3)), ("hf", "pixel", (3, 5), (3, 3)), ("hf", "loaded", (9, 33), (5, 3)),
+                ("hf", "tiled", (5, 32), (5, 5)), ("hf", "tiled", (5, 20), (7, 7)), ("hf", "tiled", (4, 20), (15, 3)),
+                ("hf", "tiled", (5, 20), (3, 11)), ("dd", "loaded", (3, 20), (9, 3)),
+                ("dd", "pixel", (9, 33), (3, 3)), ("dd", "tiled", (9, 66), (3, 3)), ("dd", "loaded", (5, 33), (3, 5)),
+                ("dd", "tiled", (3, 20), (13, 3)), ("ii", "tiled", (9, 132), (3, 3)), ("ii", "pixel", (9, 33), (3, 3)),
+                ("ii", "loaded", (5, 33), (3, 3)), ("ii", "tiled", (4, 20), (13, 3)), ("hi", "tiled", (9, 132), (3, 3)),
+                ("hi", "pixel", (9, 33), (3, 3)), ("hi", "loaded", (5, 33), (3, 3)), ("hi", "loaded", (3, 20), (9, 3))]
+MORE_CORRELATIONS = [("ff", "tiled", (9, 131), (7, 7)), ("ff", "tiled", (3, 70), (1, 9)), ("ff", "loaded", (4, 40), (9, 9)),
+                     ("hf", "tiled", (9, 64), (5, 5)), ("hf", "tiled", (9, 40), (7, 7)), ("hf", "tiled", (9, 40), (3, 11)),
+                     ("ii", "tiled", (9, 132), (5, 5)), ("ff", "tiled", (4, 20), (31, 31)), ("dd", "tiled", (4, 20), (13, 17)), ("dd", "loaded", (3, 20), (9, 31))]
+
+
+def correlation(cases=tuple(CORRELATIONS), seeds=1):
     for case in cases:
         actual, expected = run_correlation(*case)
         assert (actual == expected).all(), case
     actual, expected = run_correlation("ff", "tiled", (20, 132), (3, 3), skipped=4)
     assert (actual == expected).all()
-    for seed in range(5):
+    for seed in range(1, seeds + 1):
         actual, expected = run_correlation("ff", "tiled", (20, 132), (3, 3), seed=seed)
         assert (actual == expected).all(), seed
     print(f"correlation: {len(cases)} kernels and shapes equal numpy's")
@@ -363,15 +371,18 @@ def run_sobel(letters, tiled, image_shape, filter_shape, omit="", check_races=Tr
     return device.download(out, image_shape, dtype), np.sqrt(gx * gx + gy * gy)
 
 
-def sobel():
+def sobel(everything=False):
+    """Each kernel once, the documents' filters on the first kind of numbers; or everything with everything."""
     for letters in ("ff", "hf", "dd"):
         for tiled, image, filter_shape in ((True, (9, 70), (3, 3)), (True, (18, 36), (5, 5)), (True, (9, 130), (5, 3)),
                                            (True, (3, 5), (1, 7)), (False, (9, 33), (5, 3))):
             actual, expected = run_sobel(letters, tiled, image, filter_shape)
             assert (actual == expected).all(), (letters, tiled, image, filter_shape)
+        if letters != "ff" and not everything:
+            continue
         for number, weights in enumerate(DOCUMENTS_FILTERS, 1):
             for tiled in (True, False):
-                actual, expected = run_sobel(letters, tiled, (9, 70), weights.shape, weights=weights)
+                actual, expected = run_sobel(letters, tiled, (9, 70) if everything else (6, 36), weights.shape, weights=weights)
                 assert (actual == expected).all(), (letters, tiled, number)
     print("Sobel: f32, u8, f64, plain and tiled, the documents' four filters among them, equal numpy's")
 
@@ -409,7 +420,8 @@ def bounds():
 
 
 CASES = {"Instructions": instructions, "Refusals": refusals, "Maximum": maximum, "Gram": gram, "Correlation": correlation,
-         "Sobel": sobel, "Barriers": barriers, "Bounds": bounds}
+         "Sobel": sobel, "Barriers": barriers, "Bounds": bounds,
+         "CorrelationAll": lambda: correlation(CORRELATIONS + MORE_CORRELATIONS, 5), "SobelAll": lambda: sobel(True)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]]()

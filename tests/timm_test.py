@@ -2,6 +2,7 @@
 """Folders in Hugging Face's form: timm reads what Stoker writes, and Stoker what timm writes, with the same logits.
 
     timm_test.py Folders      needs .venv-networks (scripts/setup); ends with 77 and a message where it is not there
+    timm_test.py All          more networks; .ci/nightly runs it
 """
 
 import csv
@@ -23,8 +24,8 @@ STOKER = os.environ.get("STOKER", str(ROOT / "build/release/stoker"))
 PYTHON = ROOT / ".venv-networks/bin/python"
 SKIPPED = 77
 CLASSES = ["Löwe", "tiger", "bear, brown"]
-NETWORKS = {"resnet18": "resnet18", "resnet50": "resnet50", "mobilenet_v2": "mobilenetv2_100", "convnext_atto": "convnext_atto",
-            "efficientnet_b0": "efficientnet_b0", "regnet_y_400mf": "regnety_004"}
+FEW = {"resnet18": "resnet18", "mobilenet_v2": "mobilenetv2_100", "convnext_atto": "convnext_atto", "regnet_y_400mf": "regnety_004"}
+ALL = FEW | {"resnet50": "resnet50", "efficientnet_b0": "efficientnet_b0"}
 
 # Runs in .venv-networks. `make FOLDER NAME SETTINGS`: a network of timm with random weights and statistics, saved by timm. `ask FOLDER
 # IMAGES`: probabilities by timm's own loading and preprocessing. One process does a list of these, since importing takes seconds.
@@ -85,6 +86,8 @@ def probabilities(weights, images, classes=tuple(CLASSES)):
 
 
 class Folders(unittest.TestCase):
+    NETWORKS = FEW
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
         self.addCleanup(temporary.cleanup)
@@ -115,10 +118,10 @@ class Folders(unittest.TestCase):
                     "crop_pct": 0.9, "crop_mode": "center", "interpolation": "bicubic"}
         squash = {"crop_pct": 1.0, "crop_mode": "squash", "interpolation": "bilinear"}
         orders = []
-        for ours, name in NETWORKS.items():
+        for ours, name in self.NETWORKS.items():
             folder = str(self.folder / ours)
             orders += [["make", folder, name, settings | (squash if ours == "resnet18" else {})], ["ask", folder, str(self.folder / "images")]]
-        return dict(zip(NETWORKS, in_timm(*orders)[1::2]))
+        return dict(zip(self.NETWORKS, in_timm(*orders)[1::2]))
 
     def test_both_ways(self):
         made = self.make()
@@ -128,7 +131,7 @@ class Folders(unittest.TestCase):
                 told = json.loads(stoker("info", self.folder / ours, "--json"))
                 self.assertEqual((told["network"], told["config"]["classes"]), (ours, 3))
         self.train(self.folder / "mobilenet_v2")
-        sources = {ours: self.folder / f"{ours}.safetensors" for ours in NETWORKS} | {"run": self.folder / "runs/fine"}
+        sources = {ours: self.folder / f"{ours}.safetensors" for ours in self.NETWORKS} | {"run": self.folder / "runs/fine"}
         for name, source in sources.items():
             if name != "run":
                 stoker("export", self.folder / name, "--out", source)  # a model file with our names
@@ -194,6 +197,10 @@ class Folders(unittest.TestCase):
         told = stoker("export", self.folder / "runs/small", "--format", "timm", "--out", self.folder / "out", code=1)
         self.assertIn("resnet18", told)
         self.assertFalse((self.folder / "out").exists())
+
+
+class All(Folders):
+    NETWORKS = ALL
 
 
 if __name__ == "__main__":

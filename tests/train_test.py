@@ -3,7 +3,7 @@
 
 Run by ctest with the program's path as STOKER. Needs MNIST and the plates (in $STOKER_TEST_DATA,
 default ../shared/data).
-STOKER_KILLS sets how often the run of the class Killed is killed (default 50).
+STOKER_KILLS sets how often the run of the class Killed is killed (default 20; .ci/nightly: 200).
 """
 
 import csv
@@ -62,6 +62,13 @@ def without_times(table):
 
 class Case(runs.Case):
     """With an unbroken small run to compare with."""
+
+    @classmethod
+    def unbroken(cls):
+        """The small run, trained once for all tests of a class."""
+        if not (cls.output / "unbroken").exists():
+            must(*SMALL, "--output", cls.output, "--experiment", "unbroken")
+        return cls.output / "unbroken"
 
     def small(self, name, *extra):
         must(*SMALL, "--output", self.output, "--experiment", name, *extra)
@@ -130,7 +137,7 @@ class SameBytes(Case):
     """A seed means one file of weights, whoever made it."""
 
     def test_runs_and_workers_make_the_same_file(self):
-        first = weights(self.small("first"))
+        first = weights(self.unbroken())
         self.assertEqual(weights(self.small("again")), first)
         for workers in ("1", "2", "4"):
             self.assertEqual(weights(self.small(f"w{workers}", "-j", workers)), first, workers)
@@ -143,7 +150,7 @@ class SameBytes(Case):
             self.assertEqual(weights(self.small(f"cnn{workers}", *extra, "-j", workers)), first, workers)
 
     def test_settings_from_the_saved_file_make_the_same_weights(self):
-        first = self.small("saved")
+        first = self.unbroken()
         config = self.output / "config.yaml"
         text = (first / "args.yaml").read_text(encoding="utf-8")
         config.write_text(re.sub("(?m)^(experiment|output):.*\n", "", text), encoding="utf-8")
@@ -151,7 +158,7 @@ class SameBytes(Case):
         self.assertEqual(weights(self.output / "configured"), weights(first))
 
     def test_info_compare_tells_equal_from_different(self):
-        a, b = self.small("a"), self.small("b", "--lr", "0.0021")
+        a, b = self.unbroken(), self.small("b", "--lr", "0.0021")
         files = [folder / "weights/last.safetensors" for folder in (a, b)]
         same = json.loads(must("info", "--compare", files[0], files[0], "--json").stdout)
         self.assertEqual(same["max_relative_difference"], 0)
@@ -165,7 +172,7 @@ class SameBytes(Case):
 class Killed(Case):
     """SIGKILL at random moments, also while a checkpoint is written; the end is that of the unbroken run."""
 
-    KILLS = int(os.environ.get("STOKER_KILLS", "50"))
+    KILLS = int(os.environ.get("STOKER_KILLS", "20"))
     LONG = ("--epochs", "12", "--keep", "3")
 
     def life(self, arguments, seconds, from_start):
@@ -241,7 +248,7 @@ class Faults(Case):
         return folder
 
     def test_a_truncated_or_flipped_newest_checkpoint_is_named_and_the_one_before_taken(self):
-        whole = weights(self.small("whole"))
+        whole = weights(self.unbroken())
         for how in ("truncated", "flipped"):
             folder = self.killed(how)
             newest, before = checkpoints(folder)[-1], checkpoints(folder)[-2]
@@ -266,7 +273,7 @@ class Faults(Case):
         self.assertIn("no checkpoint of the run is whole", done.stderr)
 
     def test_signals_save_and_end_with_a_code_of_their_own(self):
-        whole = weights(self.small("unstopped"))
+        whole = weights(self.unbroken())
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
             process, folder = self.broken_off(f"signal{int(number)}")
             process.send_signal(number)
@@ -303,7 +310,7 @@ class Faults(Case):
         resumed = must("train", "--resume", self.output / "full", "--keep", "1")
         self.assertNotIn("passed over", resumed.stdout)
         self.assertRegex(resumed.stdout, r"resume     step-\d+")
-        self.assertEqual(weights(self.output / "full"), weights(self.small("roomy")))
+        self.assertEqual(weights(self.output / "full"), weights(self.unbroken()))
 
     def test_one_process_at_a_time(self):
         process, folder = self.broken_off("owned")
@@ -315,7 +322,7 @@ class Faults(Case):
         self.assertIn("the run is in use", done.stderr)
 
     def test_a_finished_run_stays_as_it_is(self):
-        folder = self.small("finished")
+        folder = self.unbroken()
         before = weights(folder)
         must("train", "--resume", folder)
         self.assertEqual(weights(folder), before)
@@ -544,9 +551,9 @@ class Recipes(Case):
         self.assertEqual(shifted, again)
 
     def test_short_epochs_are_saved_rarely_and_the_last_always(self):
-        folder = self.train("short", "--epochs", "30", "--batches-per-epoch", "1", model="mlp:784,2000,10")
+        folder = self.train("short", "--epochs", "12", "--batches-per-epoch", "1", model="mlp:784,2000,10")
         self.assertLess(len(checkpoints(folder)), 3)
-        self.assertEqual(int(checkpoints(folder)[-1].stem.split("-")[1]), 30)
+        self.assertEqual(int(checkpoints(folder)[-1].stem.split("-")[1]), 12)
         top1 = [float(row["val_top1"]) for row in rows(folder)]
         for which, expected in (("last", top1[-1]), ("best", max(top1))):
             done = must("eval", "mnist", "--split", "val", "--weights", folder / "weights" / f"{which}.safetensors",

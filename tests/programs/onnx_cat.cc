@@ -62,12 +62,13 @@ void run(char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 7) {
-    std::fputs("usage: onnx_cat ARCHITECTURE HEIGHT WIDTH CHANNELS CLASSES FOLDER\n", stderr);
+  constexpr int kWords = 6;  // of a network; loading LibTorch takes longer than most networks
+  if (count == 1 || count % kWords != 1) {
+    std::fputs("usage: onnx_cat (ARCHITECTURE HEIGHT WIDTH CHANNELS CLASSES FOLDER)...\n", stderr);
     return 2;
   }
   try {
-    run(arguments);
+    for (int i = 0; i + kWords < count; i += kWords) run(arguments + i);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "onnx_cat: {}\n", error.what());
