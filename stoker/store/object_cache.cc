@@ -169,6 +169,7 @@ fs::path ObjectCache::bring(const Store& store, const CachedObject& object,
     const std::string digest = complete(store, object.name, object.bytes, part, file, stop);
     if (digest == object.digest) {
       put_in_place(part, whole);
+      make_room(0, whole);
       return whole;
     }
     empty(part, file.descriptor());
@@ -192,11 +193,13 @@ CachedObject ObjectCache::bring_unknown(const Store& store, const std::string& n
   object.digest = complete(store, name, std::nullopt, part, file, stop);
   object.bytes = fs::file_size(part);
   put_in_place(part, path_of(object));
+  make_room(0, path_of(object));
   return object;
 }
 
-// One process at a time. What is under way counts too: its owner completes it.
-void ObjectCache::make_room(std::uint64_t bytes) const {
+// One process at a time. What others fetch meanwhile does not count, so whoever has fetched looks
+// again; what it fetched stays, even if it alone is larger than the limit.
+void ObjectCache::make_room(std::uint64_t bytes, const fs::path& fetched) const {
   const LockedFile lock(folder_ / "lock", {});
   struct Kept {
     fs::file_time_type used;
@@ -213,7 +216,7 @@ void ObjectCache::make_room(std::uint64_t bytes) const {
     const std::uint64_t size = entry->file_size(gone);
     const auto used = entry->last_write_time(gone);
     if (gone) continue;
-    kept.push_back({used, size, entry->path()});
+    if (entry->path() != fetched) kept.push_back({used, size, entry->path()});
     total += size;
   }
   std::ranges::sort(kept, {}, &Kept::used);

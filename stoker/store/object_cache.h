@@ -4,7 +4,8 @@
 // digest is right; half a file is gone on with by whoever comes next.
 //
 // Where the files together pass the limit, those used longest ago are removed; who has one open
-// keeps it. Any thread may call any member.
+// keeps it. While several are fetched at once, the files can pass it by as many; afterwards they do
+// not. Any thread may call any member.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ class ObjectCache {
   static constexpr int kTries = 3;
 
  private:
-  void make_room(std::uint64_t bytes) const;
+  void make_room(std::uint64_t bytes, const std::filesystem::path& fetched = {}) const;
 
   std::filesystem::path folder_;
   std::uint64_t limit_bytes_;

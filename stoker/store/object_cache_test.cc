@@ -134,6 +134,24 @@ TEST(ObjectCache, StaysWithinItsLimitAndKeepsWhatWasUsedLast) {
   EXPECT_LE(total, 70'000U);
 }
 
+TEST(ObjectCache, StaysWithinItsLimitWhenSeveralAreFetchedAtOnce) {
+  const TempFolder folder;
+  const ObjectCache cache(folder.path(), 50'000);  // two
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&cache, i] {
+      FakeStore store(content_of(i));
+      store.pause = std::chrono::milliseconds(5);  // all look for room before any has its object
+      static_cast<void>(cache.bring(store, store.object(), {}));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t total = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path())) total += entry.file_size();
+  EXPECT_LE(total, 50'000U);
+  EXPECT_GT(total, 20'000U);
+}
+
 TEST(ObjectCache, OfItsOwnIsRemovedWithIt) {
   fs::path path;
   {
