@@ -38,6 +38,7 @@ class SameRun(Case):
 
     RANKS, SYNCED_RANKS = (3, 4), (4,)
     EPOCHS = 1  # of 100 steps
+    OWN_SAMPLES = 932  # the last batch has 2 here too
 
     def run_with(self, count, flags, name):
         train(count, *flags, "--output", self.output, "--experiment", name)
@@ -87,7 +88,7 @@ class SameRun(Case):
 
     def test_each_rank_with_statistics_of_its_own(self):
         """Without --sync-bn results depend on the split, but not on the time, and ways to sum agree."""
-        flags = [*CNN, "--epochs", "1", "--train-samples", "932"]  # the last batch has 2 here too
+        flags = [*CNN, "--epochs", "1", "--train-samples", self.OWN_SAMPLES]
         first = self.run_with(3, flags, "own-1")
         self.assertEqual(weights(self.run_with(3, flags, "own-2")), weights(first))
         after = self.run_with(3, [*flags, "--reduce", "after"], "own-after")
@@ -108,6 +109,7 @@ class SameRun(Case):
 class All(SameRun):
     RANKS = SYNCED_RANKS = (2, 3, 4)
     EPOCHS = 2
+    OWN_SAMPLES = 2972
 
 
 # Goes on until something happens to it, and saves often.

@@ -324,9 +324,11 @@ CORRELATIONS = [("ff", "pixel", (9, 40), (3, 5)), ("ff", "tiled", (20, 132), (3,
                 ("dd", "tiled", (3, 20), (13, 3)), ("ii", "tiled", (9, 132), (3, 3)), ("ii", "pixel", (9, 33), (3, 3)),
                 ("ii", "loaded", (5, 33), (3, 3)), ("ii", "tiled", (4, 20), (13, 3)), ("hi", "tiled", (9, 132), (3, 3)),
                 ("hi", "pixel", (9, 33), (3, 3)), ("hi", "loaded", (5, 33), (3, 3)), ("hi", "loaded", (3, 20), (9, 3))]
-MORE_CORRELATIONS = [("ff", "tiled", (9, 131), (7, 7)), ("ff", "tiled", (3, 70), (1, 9)), ("ff", "loaded", (4, 40), (9, 9)),
+MORE_CORRELATIONS = [("ff", "tiled", (5, 9), (13, 3)),
+                     ("ff", "tiled", (9, 131), (7, 7)), ("ff", "tiled", (3, 70), (1, 9)), ("ff", "loaded", (4, 40), (9, 9)),
                      ("hf", "tiled", (9, 64), (5, 5)), ("hf", "tiled", (9, 40), (7, 7)), ("hf", "tiled", (9, 40), (3, 11)),
-                     ("ii", "tiled", (9, 132), (5, 5)), ("ff", "tiled", (4, 20), (31, 31)), ("dd", "tiled", (4, 20), (13, 17)), ("dd", "loaded", (3, 20), (9, 31))]
+                     ("ii", "tiled", (9, 132), (5, 5)), ("ff", "tiled", (4, 20), (31, 31)),
+                     ("dd", "tiled", (4, 20), (13, 17)), ("dd", "loaded", (3, 20), (9, 31))]
 
 
 def correlation(cases=tuple(CORRELATIONS), seeds=1):
