@@ -96,7 +96,8 @@ void run(int rounds, std::uint32_t epochs) {
     fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} % |\n", name, bare, fed, 100 * fed / bare);
   };
   fmt::print("28x28, one worker, SIMD {}, median of {} rounds\n\n", active_simd(), rounds);
-  fmt::print("| work | bare kernels, samples/s | feed, samples/s | share |\n|---|---|---|---|\n");
+  fmt::print(
+      "| work | bare kernels, samples/s | feed, samples/s | fraction |\n|---|---|---|---|\n");
   row("warp, bytes", median(warp), median(feed_warp));
   row("warp, noise, floats", median(kernels), median(feed_all));
 }

@@ -43,15 +43,17 @@ def check_digests(options, folder):
 
 
 def show(rounds):
-    print(f"{'':24} {'samples/s':>9} {'CPU s/1,000':>12} {'cost':>7}")
+    print("|  | samples/s | CPU s per 1,000 | cost |\n|---|---|---|---|")
     for workers in (1, 2):
         rates = {}
         for isolated in (False, True):
             runs = [r[workers, isolated] for r in rounds]
             rates[isolated] = statistics.median(run["samples_per_second"] for run in runs)
             cpu = statistics.median(run["cpu_seconds_per_1000"] for run in runs)
-            cost = f"{100 * (1 - rates[True] / rates[False]):6.1f} %" if isolated else ""
-            print(f"{workers} {'processes' if isolated else 'threads':22} {rates[isolated]:9.0f} {cpu:12.3f} {cost:>7}")
+            costs = [1 - r[workers, True]["samples_per_second"] / r[workers, False]["samples_per_second"] for r in rounds]
+            cost = f"{100 * (1 - rates[True] / rates[False]):.1f} % ({100 * min(costs):.1f} to {100 * max(costs):.1f})" if isolated else ""
+            what = ("process" if isolated else "thread") + ("es" if isolated else "s") * (workers > 1)
+            print(f"| {workers} {what} | {rates[isolated]:,.0f} | {cpu:.2f} | {cost} |")
 
 
 def main():
@@ -59,6 +61,7 @@ def main():
     parser.add_argument("--stoker", type=Path, default=REPOSITORY / "build/release/stoker")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--copies", type=int, default=12, help="of each photograph")
+    parser.add_argument("--epochs", type=int, default=1, help="of each run; in the first one, processes also map their memory")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="isolation-") as scratch:
         folder = Path(scratch, "photos")
@@ -67,7 +70,7 @@ def main():
         rounds = []
         for number in range(options.rounds):
             order = random.Random(number).sample(SIDES, len(SIDES))
-            rounds.append({side: feed(options, folder, *side, ["--no-digest"]) for side in order})
+            rounds.append({side: feed(options, folder, *side, ["--no-digest", "--epochs", str(options.epochs)]) for side in order})
     show(rounds)
 
 

@@ -43,6 +43,7 @@ double bare(const Source& source, const FeedOptions& options) {
                                  .shape = shape,
                                  .pixel_type = options.pixel_type,
                                  .normalisation = options.normalisation,
+                                 .channels_last = false,
                                  .framing = options.framing,
                                  .seed = options.seed,
                                  .views = options.views});

@@ -188,7 +188,7 @@ def main():
                 print(f"{SHORTCUTS[key[0]][0]:30} {key[1]:18} {results[key][-1]}", flush=True)
         print("test images:", agreement(options, results[0, "Stoker"][-1]["folder"]))
     print(f"\n{options.model}, {options.epochs} epochs, medians of {options.rounds}\n")
-    print("| shortcuts | side | seconds | best of 8 | last |\n|---|---|---|---|---|")
+    print("| shortcuts | program | seconds | best of 8 | last |\n|---|---|---|---|---|")
     for (number, who), runs in results.items():
         seconds = statistics.median(run["seconds"] for run in runs)
         print(f"| {SHORTCUTS[number][0]} | {who} | {seconds:.1f} | {runs[0]['best']} | {runs[0]['last']} |")

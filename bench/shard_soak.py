@@ -19,11 +19,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from servers import FaultProxy, S3Server  # noqa: E402
+from servers import STORE_FAULTS, FaultProxy, S3Server  # noqa: E402
 
 STOKER = os.environ["STOKER"]
 DATA = pathlib.Path(os.environ.get("STOKER_TEST_DATA") or ROOT.parent / "shared" / "data") / "flowers12" / "train"
-KINDS = ["cut", "503", "429", "slow", "truncated", "flipped", "longer", "shorter", "reset"]
 BATCH, SAMPLES = 32, 720
 
 
@@ -56,7 +55,7 @@ def main(minutes, seed):
             order.write_text("".join(line + "\n" for line in lines))
             done = len(lines)
             epoch, place = divmod(done, per_epoch)
-            with FaultProxy(server.url, KINDS, share=0.15, seed=chance.random()) as proxy:
+            with FaultProxy(server.url, STORE_FAULTS, share=0.15, seed=chance.random()) as proxy:
                 words = command("s3://bucket/x", order, 0, 1_000_000, "--store-timeout", 2, "--cache-dir", work / "cache", "--cache-size", "4MB",
                                 "-j", chance.choice([1, 2, 4]))
                 words[words.index("--from") + 1] = f"{epoch}:{place * BATCH}"

@@ -2,9 +2,11 @@
 """Shards beside a folder, and from a loopback S3 server beside webdataset, MosaicML Streaming and bare curl.
 
     python3 bench/shards.py local [N] JPEG shards on disk against the folder they were made of
+    python3 bench/shards.py first [N] time to the first batch through a line of 50 ms and 1 Gbit/s
     python3 bench/shards.py s3 [N]    one epoch from moto, 2 workers each side, cold caches; time to the first batch
 
-Needs STOKER (the program), a Python with webdataset, mosaicml-streaming, torch and pillow (bench/requirements.txt) to run it,
+`first` needs STOKER (the program) and photos of $STOKER_TEST_DATA; STOKER_BEFORE is a program to compare with.
+`s3` needs STOKER, a Python with webdataset, mosaicml-streaming, torch and pillow (bench/requirements.txt) to run it,
 and flowers12 of $STOKER_TEST_DATA. Sides take turns, N times; figures are medians. Every side decodes to RGB, takes a random resized
 crop of 224 and flips; batches of 64, uint8.
 """
@@ -13,6 +15,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -181,5 +184,52 @@ def s3(rounds=5):
                 print(f"{side}: {speed:.0f} samples/s, first batch after {first:.2f} s")
 
 
+ROUND_TRIP, BYTES_PER_SECOND = 0.050, 1e9 / 8  # of the line before the server
+
+
+def to_first_batch(program, url, work):
+    """Seconds from the program's start to its first batch, and the bytes that the line carried until then."""
+    from line import Line
+    order, cache = work / "order", work / "cache"
+    with Line(url, ROUND_TRIP, BYTES_PER_SECOND) as line:
+        start = time.perf_counter()
+        with subprocess.Popen([program, "bench", "feed", "--no-digest", "--data", f"{line.url}/shards", "--aa", AUGMENT, "--dtype", "uint8",
+                               "-b", "64", "-j", "2", "--save-order", str(order), "--cache-dir", str(cache)],
+                              stdout=subprocess.DEVNULL) as process:
+            while not order.exists() or order.stat().st_size == 0:
+                if process.poll() not in (None, 0):
+                    raise RuntimeError("the program failed")
+                time.sleep(0.002)
+            result = time.perf_counter() - start, line.carried
+            process.kill()
+    order.unlink()
+    shutil.rmtree(cache)
+    return result
+
+
+def first(rounds=5):
+    from servers import FileServer
+    with tempfile.TemporaryDirectory() as work, FileServer(work) as server:
+        work = pathlib.Path(work)
+        for number in range(40):
+            (work / "photos" / str(number % 2)).mkdir(parents=True, exist_ok=True)
+            for path in (DATA.parent.parent / "photos").glob("*.JPEG"):
+                (work / "photos" / str(number % 2) / f"{number}-{path.name}").symlink_to(path)
+        subprocess.run([STOKER, "shard", str(work / "photos"), "--out", str(work / "shards"), "--shard-size", "64MB"], check=True,
+                       capture_output=True)
+        sizes = [path.stat().st_size for path in (work / "shards").glob("*.tar")]
+        print(f"{len(sizes)} shards of {max(sizes) / 1e6:.0f} MB")
+        programs = {"whole shards only": os.environ.get("STOKER_BEFORE"), "**samples before their shards**": STOKER}
+        results = {name: [] for name, program in programs.items() if program}
+        for _ in range(rounds):
+            for name, values in results.items():
+                values.append(to_first_batch(programs[name], server.url, work))
+        print("|  | first batch after | carried until then |\n|---|---|---|")
+        for name, values in results.items():
+            times, carried = zip(*values)
+            print(f"| {name} | {statistics.median(times):.2f} s ({min(times):.2f} to {max(times):.2f}) | "
+                  f"{statistics.median(carried) / 1e6:.1f} MB |")
+
+
 if __name__ == "__main__":
-    {"local": local, "s3": s3}[sys.argv[1]](*map(int, sys.argv[2:]))
+    {"first": first, "local": local, "s3": s3}[sys.argv[1]](*map(int, sys.argv[2:]))

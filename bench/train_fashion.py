@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--limit", default=ROOT / "build" / "release" / "bench" / "train_limit", type=pathlib.Path)
     parser.add_argument("--rounds", default=5, type=int)
     options = parser.parse_args()
-    print("| network | Stoker, samples/s (min–max) | waited for data | Python (min–max) | Stoker is | in memory | Stoker's share |")
+    print("| network | Stoker, samples/s (min–max) | data wait | Python (min–max) | Stoker's speed-up | in memory | Stoker as a fraction of in memory |")
     print("|---|---|---|---|---|---|---|")
     for network in NETWORKS:
         settings = best_settings(network)

@@ -11,7 +11,7 @@ function(stoker_unity target)
 endfunction()
 
 # Those with parsers: libFuzzer sees which of their branches an input takes.
-set(STOKER_FUZZED_MODULES core image augment data io serve_plain)
+set(STOKER_FUZZED_MODULES core store image augment data io serve_plain)
 
 # stoker_module(<name> [SEPARATE] SOURCES … HEADERS … USES <modules> LIBRARIES <targets> PRECOMPILED <set of StokerPrecompiled.cmake>)
 # HEADERS are the public ones; the target all_verify_interface_header_sets compiles each alone. SEPARATE: its sources cannot

@@ -34,6 +34,10 @@ struct PredictOptions {
   int workers = 0;               ///< threads that decode; 0: what the job may use
   int threads = 0;               ///< threads of LibTorch; 0: what pays for the model
   std::uint32_t batch_size = 0;  ///< 0: 256 small images or 32 photographs
+  /// libtorch, openvino, onnxruntime, training or auto: the fastest that `stoker eval --engine
+  /// auto` found
+  std::string engine = "libtorch";
+  std::string precision = "auto";  ///< auto, float32, bfloat16 or int8 (`stoker calibrate`)
 };
 
 /// What the model says of one image.
@@ -72,11 +76,13 @@ class STOKER_API Predictor {
 
 /// Where and how a Classifier computes, and what it refuses.
 struct ClassifierOptions {
-  std::string device = "auto";      ///< auto, cpu, cuda or cuda:INDEX
-  std::string engine = "libtorch";  ///< libtorch, openvino or training
-  std::string precision = "auto";   ///< auto, float32 or bfloat16
-  int threads = 0;                  ///< of the network; 0: what pays for it
-  std::uint32_t max_batch = 32;     ///< images that are computed together
+  std::string device = "auto";  ///< auto, cpu, cuda or cuda:INDEX
+  /// libtorch, openvino, onnxruntime, training or auto: the fastest that `stoker eval --engine
+  /// auto` found
+  std::string engine = "libtorch";
+  std::string precision = "auto";  ///< auto, float32, bfloat16 or int8 (`stoker calibrate`)
+  int threads = 0;                 ///< of the network; 0: what pays for it
+  std::uint32_t max_batch = 32;    ///< images that are computed together
   /// How long a batch waits for callers that are still decoding. A caller that is alone never
   /// waits.
   std::chrono::microseconds max_delay{2000};

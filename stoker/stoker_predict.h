@@ -30,8 +30,8 @@ extern "C" {
 typedef struct stoker_classifier_options {
   size_t struct_size;     ///< sizeof(stoker_classifier_options): later ones may be longer
   const char* device;     ///< "auto", "cpu", "cuda", "cuda:INDEX"
-  const char* engine;     ///< "libtorch", "openvino", "training"
-  const char* precision;  ///< "auto", "float32", "bfloat16"
+  const char* engine;     ///< "libtorch", "openvino", "onnxruntime", "auto", "training"
+  const char* precision;  ///< "auto", "float32", "bfloat16", "int8"
   int32_t threads;        ///< of the network; 0: what pays for it
   uint32_t max_batch;     ///< images that are computed together
   int64_t max_delay_us;   ///< how long a batch waits for callers that are still decoding

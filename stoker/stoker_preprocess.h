@@ -4,9 +4,10 @@
 /// LibTorch. Plain C99. Link with the CMake target `Stoker::feed` (or `Stoker::train`, which
 /// contains it), or `pkg-config stoker-feed`.
 ///
-///     stoker_preprocessor* p = stoker_preprocessor_from_model("best.safetensors",
-///     STOKER_FLOAT_NCHW); float* input = malloc(stoker_preprocessor_bytes(p)); if
-///     (stoker_preprocess_file(p, "photo.jpg", input, stoker_preprocessor_bytes(p)) != STOKER_OK)
+///     stoker_preprocessor* p = stoker_preprocessor_from_model(model, STOKER_FLOAT_NCHW);
+///     size_t size = stoker_preprocessor_bytes(p);
+///     float* input = malloc(size);
+///     if (stoker_preprocess_file(p, "photo.jpg", input, size) != STOKER_OK)
 ///       fprintf(stderr, "%s\n", stoker_last_error());
 ///
 /// All functions may be called by any number of threads at once, also with the same preprocessor;
@@ -86,6 +87,13 @@ STOKER_API size_t stoker_preprocessor_bytes(const stoker_preprocessor* preproces
 /// Shape of the result. Pointers may be null.
 STOKER_API void stoker_preprocessor_shape(const stoker_preprocessor* preprocessor, int32_t* height,
                                           int32_t* width, int32_t* channels);
+
+/// How many classes the model file names; 0 for one that was not made from a model file.
+STOKER_API size_t stoker_preprocessor_class_count(const stoker_preprocessor* preprocessor);
+/// The name of an output of the network, valid until the preprocessor ends; null where there is no
+/// such class. Of a model for regression, the name of a target.
+STOKER_API const char* stoker_preprocessor_class_name(const stoker_preprocessor* preprocessor,
+                                                      size_t index);
 
 /// Of the bytes of an image's file: JPEG, PNG, WebP, TIFF, BMP or PNM. Writes the result to `out`,
 /// whose size must be stoker_preprocessor_bytes(). Returns a stoker_status.

@@ -22,7 +22,7 @@ FASHION = ["--data", "fashion-mnist"]
 # By the files, not by the program: it must not skip its own tests by failing.
 HAS_FASHION = any(
     pathlib.Path(place, "fashion-mnist").is_dir()
-    for place in (os.environ.get("STOKER_DATA", "/nonexistent"), "/usr/share/datasets")
+    for place in filter(None, (os.environ.get("STOKER_DATA"), "/usr/share/datasets"))
 )
 needs_fashion = unittest.skipUnless(HAS_FASHION, "needs Fashion-MNIST: apt install dataset-fashion-mnist")
 
@@ -90,7 +90,8 @@ class WrongUse(unittest.TestCase):
         self.expect(2, "subcommand", arguments=[])
         self.expect(2, "--data is missing", arguments=["preview"])
         self.expect(1, "Did you mean fashion-mnist?", arguments=["preview", "--data", "fashion-minst"])
-        self.expect(1, "Check the path", arguments=["preview", "--data", "/nonexistent/folder"])
+        missing = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "folder")
+        self.expect(1, "Check the path", arguments=["preview", "--data", missing])
         self.expect(2, "Did you mean rotate?", arguments=["preview", *FASHION, "--aa", "rotat(1)"])
         self.expect(1, "EPOCH:POSITION", arguments=["bench", "feed", *FASHION, "--from", "7"])
         self.expect(1, "at most 60000", arguments=["bench", "feed", *FASHION, "--from", "0:60001"])
@@ -108,7 +109,8 @@ class WrongUse(unittest.TestCase):
     @needs_fashion
     def test_no_disk(self):
         self.expect(1, "No space left", arguments=["preview", *FASHION, "-o", "/dev/full"])
-        self.expect(1, "/nonexistent/sheet.png", arguments=["preview", *FASHION, "-o", "/nonexistent/sheet.png"])
+        missing = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "folder", "sheet.png")
+        self.expect(1, missing, arguments=["preview", *FASHION, "-o", missing])
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([STOKER, "ops"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 1)
@@ -303,7 +305,7 @@ class Split(unittest.TestCase):
         self.assertIn("--fraction", self.split("--stratified", code=2))
         self.assertIn("between 0 and 1", self.split("--fraction", "20", code=1))
         self.assertIn("parentheses", self.split("--group", "00", code=2))
-        self.assertIn("No such file", self.split(data="/nonexistent", code=1))
+        self.assertIn("No such file", self.split(data=self.out.parent / "missing", code=1))
         self.assertFalse(self.out.exists())
         data = self.out.parent / "data"
         shutil.copytree(PLATES / "train", data)
@@ -408,9 +410,10 @@ class Filter(unittest.TestCase):
             for word in words:
                 self.assertIn(word, done.stderr)
             self.assertFalse(self.out.exists())
-        done = run("filter", "/nonexistent.jpg", "--all", "--out", str(self.out), "--force")
+        missing = str(self.out.parent / "missing.jpg")
+        done = run("filter", missing, "--all", "--out", str(self.out), "--force")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("/nonexistent.jpg", done.stderr)
+        self.assertIn(missing, done.stderr)
 
 
 class BenchKernels(unittest.TestCase):

@@ -218,8 +218,11 @@ class Resume(Case):
         self.assertTrue((self.run_folder / "data_identity.tsv.gz").exists())
 
     def forget_digests(self):
-        """Checkpoints as an older version wrote them cannot be made here (their digest covers the metadata), so the run starts again."""
-        shutil.rmtree(self.run_folder / "checkpoints")
+        """Checkpoints as an older version wrote them cannot be made here (their digest covers the metadata), so the run starts again, as one that
+        was killed before it had results."""
+        for name in ("checkpoints", "weights"):
+            shutil.rmtree(self.run_folder / name)
+        (self.run_folder / "results.csv").unlink(missing_ok=True)
         (self.run_folder / "checkpoints").mkdir()
 
     def test_a_lost_record_is_missed_only_for_the_words(self):

@@ -374,7 +374,7 @@ class Planted(WithPhotos):
         try:
             done, _ = self.examine()
             self.assertNotIn("\x1b", done.stdout + done.stderr)
-            self.assertIn("?[31mred.jpg", done.stdout)
+            self.assertIn("\\x1b[31mred.jpg", done.stdout)
         finally:
             self.folder.path("train/bird/\x1b[31mred.jpg").unlink()
 

@@ -15,7 +15,7 @@ import unittest
 
 STOKER = os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-PAGES = [SOURCE / "README.md", SOURCE / "ARCHITECTURE.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").glob("*.md"))]
+PAGES = [SOURCE / "README.md", SOURCE / "ARCHITECTURE.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 CODE = re.compile(r"`([^`]+)`")
 NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_~]\w*)*")
 # Scripts whose flags are their own business: each has --help.

@@ -1,6 +1,7 @@
 """Machines made of network namespaces: each has an address of its own and a cable (veth) to a switch (bridge). A cable can be
 pulled; a machine can also hang on a wire that can be told to delay and to lose frames. Needs root."""
 
+import contextlib
 import ctypes
 import fcntl
 import heapq
@@ -22,6 +23,28 @@ TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000
 
 def ip(*words, space=None):
     subprocess.run(["ip", *(["-n", space] if space else []), *words], check=True, capture_output=True, text=True)
+
+
+def enter(space):
+    """Sockets and devices that this thread makes from now on belong to the namespace."""
+    handle = os.open(f"/run/netns/{space}", os.O_RDONLY)
+    try:
+        if ctypes.CDLL(None, use_errno=True).setns(handle, CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def inside(space):
+    """For this thread, in a with block; sockets made there stay in the namespace."""
+    outside = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        enter(space)
+        yield
+    finally:
+        ctypes.CDLL(None, use_errno=True).setns(outside, CLONE_NEWNET)
+        os.close(outside)
 
 
 def possible():
@@ -52,6 +75,12 @@ class Hosts:
 
     def address(self, host):
         return f"10.77.0.{host + 1}"
+
+    def give_switch_an_address(self):
+        """A server that listens there (see inside) is reached by every machine."""
+        address = "10.77.0.254"
+        ip("addr", "add", f"{address}/24", "dev", "switch", space=self.switch)
+        return address
 
     def prefix(self, host):
         return ["ip", "netns", "exec", self.space(host)]
@@ -124,10 +153,7 @@ class Wire:
 
     @staticmethod
     def tap(space, name):
-        handle = os.open(f"/run/netns/{space}", os.O_RDONLY)
-        if ctypes.CDLL(None, use_errno=True).setns(handle, CLONE_NEWNET) != 0:
-            raise OSError(ctypes.get_errno(), "setns")
-        os.close(handle)
+        enter(space)
         end = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(end, TUNSETIFF, struct.pack("16sH14x", name.encode(), IFF_TAP | IFF_NO_PI))
         return end

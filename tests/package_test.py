@@ -5,6 +5,7 @@ Run by ctest with the build's folder as STOKER_BUILD and the compiler as CXX. In
 the source tree but the examples is used from there on. STOKER_PREFIX names what a package has installed instead.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -83,10 +84,10 @@ class Installed(unittest.TestCase):
 
 
 class Example(Installed):
-    def output(self, name, *arguments):
+    def output(self, name, *arguments, settings=()):
         build = self.folder / name
         succeed("cmake", "-S", SOURCE / "examples" / name, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
-                "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", "-DCMAKE_CXX_FLAGS=-Wall -Wextra")
+                "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON", "-DCMAKE_CXX_FLAGS=-Wall -Wextra", *settings)
         succeed("cmake", "--build", build)
         return run(build / f"{name}_example", *arguments)
 
@@ -201,10 +202,34 @@ class TrainExamples(Example):
         bad = run(self.folder / "predict_c" / "predict_c_example", weights, "/nowhere/a.png")
         self.assertEqual(bad.returncode, 1)
         self.assertIn("/nowhere/a.png", bad.stdout)
+        self.check_runtimes(weights, images)
         # Without LibTorch: what a runtime of one's own takes.
         made = self.output("preprocess_c", weights, images[0], self.folder / "input.bin")
         self.assertEqual((made.returncode, made.stdout), (0, "3 x 16 x 16\n"), made.stderr)
         self.assertEqual((self.folder / "input.bin").stat().st_size, 3 * 16 * 16 * 4)
+
+    def check_runtimes(self, weights, images):
+        """Other runtimes, without LibTorch, have the same classes. ONNX Runtime's example needs its header, which its wheel lacks:
+        nightly names its folder in STOKER_ONNXRUNTIME_INCLUDE."""
+        network = self.folder / "c.onnx"
+        succeed(self.prefix / "bin" / "stoker", "export", weights, "--out", network)
+        packages = next((SOURCE / ".venv" / "lib").glob("python3*")) / "site-packages"
+        runtimes = {"openvino": [f"-DOpenVINO_DIR={packages / 'openvino' / 'cmake'}"]}
+        if headers := os.environ.get("STOKER_ONNXRUNTIME_INCLUDE"):
+            (self.folder / "ort").mkdir()
+            for name in ("libonnxruntime.so", "libonnxruntime.so.1"):  # the wheel has neither
+                (self.folder / "ort" / name).symlink_to(next((packages / "onnxruntime" / "capi").glob("libonnxruntime.so.*")))
+            runtimes["onnxruntime"] = [f"-DONNXRUNTIME_INCLUDE={headers}", f"-DONNXRUNTIME_LIBRARY={self.folder}/ort/libonnxruntime.so"]
+        said = [json.loads(line) for line in succeed(self.prefix / "bin" / "stoker", "predict", self.folder / "many", "--weights", weights,
+                                                     "--format", "jsonl").splitlines()]
+        expected = {row["sample"]: row["class"] for row in said}
+        self.assertEqual(set(expected.values()), {"cat", "dog"}, "it says the same of all")
+        for name, settings in runtimes.items():
+            with self.subTest(runtime=name):
+                done = self.output(name, weights, network, *images, settings=settings)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                rows = [line.split("\t") for line in done.stdout.splitlines()]
+                self.assertEqual(rows, [[str(path), expected[str(path)]] for path in images])
 
     def test_multilabel(self):
         rows = ["path,bright,dark"]

@@ -107,8 +107,9 @@ class Program(unittest.TestCase):
 
 class Errors(unittest.TestCase):
     def test_the_message_is_the_programs(self):
-        with self.assertRaisesRegex(program.ProgramError, "cannot find data: /nonexistent") as caught:
-            program.train("/nonexistent", show=False)
+        missing = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "missing")
+        with self.assertRaisesRegex(program.ProgramError, f"cannot find data: {missing}") as caught:
+            program.train(missing, show=False)
         self.assertEqual(1, caught.exception.exit_code)
         self.assertNotIn("stoker: ", str(caught.exception))
         with self.assertRaisesRegex(Error, "rotate") as caught:

@@ -12,9 +12,14 @@ import threading
 import time
 import urllib.parse
 
+# Faults of a store that works: each request that is made again may succeed.
+STORE_FAULTS = ("cut", "503", "429", "slow", "truncated", "flipped", "longer", "shorter", "reset")
+
 
 class _Server:
     """An HTTP server in threads; `handle(request)` answers. Ends with the `with` block."""
+
+    address = ("127.0.0.1", 0)
 
     def __init__(self):
         owner = self
@@ -30,18 +35,21 @@ class _Server:
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
 
-            do_GET = do_HEAD = do_PUT = answer
+            do_GET = do_HEAD = do_PUT = do_POST = answer
 
             def log_message(self, *_):
                 pass
 
         self.requests, self.lock = [], threading.Lock()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = self.listen(Handler)
         self.server.daemon_threads = True
         self.server.handle_error = lambda *_: None  # connections that a killed client drops
-        self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
+        self.url = "http://%s:%d" % self.server.server_address
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self.thread.start()
+
+    def listen(self, handler):
+        return http.server.ThreadingHTTPServer(self.address, handler)
 
     def __enter__(self):
         return self
@@ -75,13 +83,39 @@ class FileServer(_Server):
         path = self.folder / urllib.parse.unquote(request.path).lstrip("/")
         if not path.is_file():
             return self.reply(request, 404)
-        body, headers = path.read_bytes(), {"ETag": '"%x-%x"' % (path.stat().st_mtime_ns, path.stat().st_size)}
+        size = path.stat().st_size
+        headers = {"ETag": '"%x-%x"' % (path.stat().st_mtime_ns, size)}
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range", ""))
-        if wanted and self.ranges:
-            first, last = int(wanted[1]), int(wanted[2] or len(body) - 1)
-            headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
-            return self.reply(request, 206, body[first:last + 1], headers)
-        return self.reply(request, 200, body, headers)
+        if not wanted or not self.ranges:
+            return self.reply(request, 200, path.read_bytes(), headers)
+        first, last = int(wanted[1]), int(wanted[2] or size - 1)
+        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+        with path.open("rb") as file:
+            file.seek(first)
+            return self.reply(request, 206, file.read(last - first + 1), headers)
+
+
+class SlowShards(FileServer):
+    """Holds whole shards back until `released` is set; parts of them and everything else come at once. Counts the bytes of bodies."""
+
+    def __init__(self, folder):
+        self.released, self.sent = threading.Event(), 0
+        super().__init__(folder)
+
+    def handle(self, request):
+        part = re.fullmatch(r"bytes=[1-9]\d*-\d+", request.headers.get("Range", ""))
+        if request.path.endswith(".tar") and not part:
+            self.released.wait(60)
+        super().handle(request)
+
+    def reply(self, request, status, body=b"", headers=None, length=None):
+        with self.lock:
+            self.sent += len(body)
+        super().reply(request, status, body, headers, length)
+
+    def __exit__(self, *_):
+        self.released.set()
+        super().__exit__()
 
 
 class Redirector(_Server):

@@ -16,7 +16,7 @@ import time
 import unittest
 
 import runs
-from servers import FaultProxy, FileServer, Redirector, S3Server
+from servers import STORE_FAULTS, FaultProxy, FileServer, Redirector, S3Server, SlowShards
 
 STOKER = os.environ["STOKER"]
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -30,11 +30,11 @@ if not (FLOWERS.is_dir() and PLATES.is_dir()):
     sys.exit(77)
 
 
-def run(*words, status=0, timeout=120, **variables):
+def run(*words, status=0, timeout=120, program=(STOKER,), **variables):
     """The program with these arguments; what it printed. Without anybody's credentials, with a home of its own."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(WORK / "home"), "XDG_CACHE_HOME": str(WORK / "cache"),
                    "STOKER_TEST_DATA": str(DATA), **{name: str(value) for name, value in variables.items()}}
-    done = subprocess.run([STOKER, *map(str, words)], capture_output=True, text=True, timeout=timeout, check=False,
+    done = subprocess.run([*map(str, program), *map(str, words)], capture_output=True, text=True, timeout=timeout, check=False,
                           env=environment)
     text = done.stdout + done.stderr
     assert done.returncode == status, f"{words}: {done.returncode}, not {status}\n{text[-3000:]}"
@@ -86,6 +86,24 @@ class Local(Case):
         for place in ("0:0", "0:416", "1:32", "1:704"):
             whole = digest(self.shards, "--epochs", 2, "--digest-from", place)
             self.assertEqual(digest(self.shards, "--epochs", 2, "--from", place), whole, place)
+
+    def test_jpegs_for_decoding_in_parts_give_the_same_batches(self):
+        photos, indexed = WORK / "photos", WORK / "indexed"
+        for number, path in enumerate(sorted((DATA / "photos").glob("*.JPEG"))[:40]):
+            (photos / str(number % 2)).mkdir(parents=True, exist_ok=True)
+            (photos / str(number % 2) / path.name).symlink_to(path)
+        run("shard", photos, "--out", indexed, "--jpeg-index")
+        run("shard", photos, "--out", WORK / "as-they-are")
+        sizes = [sum(path.stat().st_size for path in folder.glob("*.tar")) for folder in (WORK / "as-they-are", indexed)]
+        self.assertNotEqual(*sizes)
+        self.assertLess(sizes[1], 1.1 * sizes[0])
+
+        def batches(folder, *words):
+            return json.loads(run("bench", "feed", "--json", "--data", folder, "--epochs", 2, *words))["digest"]
+        for words in (["--aa", "imagenet-train"], ["--aa", "imagenet-train", "--exact-decode"], ["--aa", "random_resized_crop(32)"]):
+            wanted = batches(WORK / "as-they-are", *words)
+            self.assertEqual(batches(indexed, *words), wanted, words)
+            self.assertEqual(batches(indexed, *words, "-j", 3, "--isolate"), wanted, words)
 
     def test_same_shards_when_written_again_or_after_a_kill(self):
         names = sorted(path.name for path in self.shards.iterdir())
@@ -161,6 +179,14 @@ class Remote(Case):
             for name in self.shards.glob("*.tar"):
                 self.assertEqual(server.count(name.name), 1, name)
 
+    def test_a_cache_on_a_disk_that_is_hardly_larger_makes_room_in_time(self):
+        disk = WORK / "c-disk"
+        disk.mkdir()
+        mounted = ["unshare", "--mount", "bash", "-c", f'mount -t tmpfs -o size=7500k tmpfs {disk} && exec "$@"', "-", STOKER]
+        found = digest(self.files.url + "/flowers", "--epochs", 2, "--shuffle-window", 1, "--cache-dir", disk, "--cache-size", "7MB",
+                       program=mounted)
+        self.assertEqual(found, digest(self.shards, "--epochs", 2, "--shuffle-window", 1))
+
     def test_a_small_cache_gives_the_same_batches(self):
         cache = WORK / "c-small"
         found = digest(self.files.url + "/flowers", "--epochs", 2, "--shuffle-window", 16, "--cache-dir", cache,
@@ -185,6 +211,71 @@ class Remote(Case):
         run("shard", FLOWERS / "test", "--out", "s3://bucket/theirs", "--shard-size", "1MB", **s3_environment(self.s3))
         with FaultProxy(self.s3.url, ["missing"], only="manifest.tsv") as proxy:  # its shards are found by listing
             self.assertEqual(feed("s3://bucket/theirs", *cache_of("c-listed"), **s3_environment(proxy))["samples"], 240)
+
+
+class FirstBatch(Case):
+    """Comes from a store before any shard is there."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.photos = WORK / "photos"
+        for number, path in enumerate(sorted((DATA / "photos").glob("*.JPEG"))[:150]):
+            (WORK / "images" / str(number % 2)).mkdir(parents=True, exist_ok=True)
+            (WORK / "images" / str(number % 2) / path.name).symlink_to(path)
+        run("shard", WORK / "images", "--out", cls.photos, "--shard-size", "6MB")
+        cls.shard_bytes = [path.stat().st_size for path in cls.photos.glob("*.tar")]
+        assert len(cls.shard_bytes) > 1 and max(cls.shard_bytes) > 5e6, cls.shard_bytes
+        cls.wanted = cls.batches(cls.photos)
+
+    FEED = ["bench", "feed", "--json", "--aa", "resize(32,32)", "--dtype", "uint8", "-b", "8", "-j", "2"]
+
+    @classmethod
+    def batches(cls, data, *words):
+        return json.loads(run(*cls.FEED, "--data", data, *words))["digest"]
+
+    def test_needs_manifest_indexes_and_the_bytes_of_its_images(self):
+        local = WORK / "local.npy"
+        self.batches(self.photos, "--save-batch", local)
+        for number, words in enumerate(([], ["--isolate"])):
+            first = WORK / f"first{number}.npy"
+            with SlowShards(WORK) as server:
+                process = subprocess.Popen(
+                    [STOKER, *self.FEED, "--data", server.url + "/photos", "--save-batch", str(first), *words,
+                     *map(str, cache_of(f"c-first{number}"))], stdout=subprocess.PIPE, text=True)
+                with process:
+                    deadline = time.monotonic() + 60
+                    while not first.exists() or first.stat().st_size < local.stat().st_size:
+                        self.assertLess(time.monotonic(), deadline, "no batch without a shard")
+                        time.sleep(0.01)
+                    sent = server.sent
+                    server.released.set()
+                    self.assertEqual(json.loads(process.communicate(timeout=120)[0])["digest"], self.wanted)
+            self.assertEqual(first.read_bytes(), local.read_bytes())
+            self.assertLess(sent, max(self.shard_bytes) / 2)
+            whole = [path for _, path, headers in server.requests if path.endswith(".tar") and "Range" not in headers]
+            self.assertEqual(len(whole), len(self.shard_bytes))
+            parts = [path for _, path, headers in server.requests if path.endswith(".tar") and "Range" in headers]
+            self.assertLessEqual(len(parts), 16, "two batches of eight")
+
+    def test_is_the_same_whatever_breaks(self):
+        for number, kind in enumerate(STORE_FAULTS):
+            limit = 2 if kind == "slow" else None
+            with self.subTest(kind), FileServer(WORK) as files, FaultProxy(files.url, [kind], 0.3, seed=number, limit=limit) as proxy:
+                self.assertEqual(self.batches(proxy.url + "/photos", "--store-timeout", 2, *cache_of(f"c-first-{kind}")), self.wanted)
+
+    def test_comes_with_its_shards_where_the_server_has_no_ranges(self):
+        with FileServer(WORK, ranges=False) as plain:
+            self.assertEqual(self.batches(plain.url + "/photos", *cache_of("c-first-plain")), self.wanted)
+            shards = len(self.shard_bytes)
+            self.assertLessEqual(plain.count(".tar"), shards + 16, "a request for each thread, and each shard")
+
+    def test_of_a_cache_asks_for_no_part(self):
+        with FileServer(WORK) as server:
+            self.batches(server.url + "/photos", *cache_of("c-first-warm"))
+            before = server.count(".tar")
+            self.assertEqual(self.batches(server.url + "/photos", *cache_of("c-first-warm")), self.wanted)
+            self.assertEqual(server.count(".tar"), before)
 
 
 class Training(Case):
@@ -235,9 +326,12 @@ class Secrets(Case):
             self.assertTrue(all(SECRET not in str(request) for request in evil.requests))
             self.assertTrue(any(KEY in str(request) for request in evil.requests))  # it was asked with a signature
 
-    def test_without_credentials_a_redirect_is_followed(self):
+    def test_without_credentials_a_redirect_to_another_host_is_followed_on_request(self):
         with FileServer(WORK) as other, Redirector(other.url) as friendly:
-            self.assertEqual(digest(friendly.url + "/flowers", *cache_of("c-redirect")), digest(self.shards))
+            text = run("bench", "feed", "--data", friendly.url + "/flowers", *SMALL, status=1)
+            self.assertIn("--follow-redirects", text)
+            self.assertEqual(other.requests, [])
+            self.assertEqual(digest(friendly.url + "/flowers", "--follow-redirects", *cache_of("c-redirect")), digest(self.shards))
 
     def test_addresses_that_carry_secrets_are_refused_and_not_repeated(self):
         for url in (f"http://user:{SECRET}@127.0.0.1:1/x", f"http://127.0.0.1:1/x?token={SECRET}"):

@@ -301,8 +301,8 @@ class Exported(Case):
         for name, weights in (("mobilenet_v2", MOBILENET), ("resnet18", RESNET)):
             with self.subTest(name):
                 model = self.folder / "model.safetensors"
-                self.stoker("export", weights, "--model", name, "--out", model)
-                self.stoker("export", model, "--format", "pth", "--out", self.ours)
+                self.stoker("export", weights, "--model", name, "--out", model, "--force")
+                self.stoker("export", model, "--format", "pth", "--out", self.ours, "--force")
                 state = self.assert_loads(name, 1000)
                 published = load_file(weights) if weights == RESNET else torch.load(weights, weights_only=True)
                 self.assertEqual(sorted(state), sorted(published))
@@ -316,7 +316,7 @@ class Exported(Case):
                 self.stoker("train", "--data", DATA / "plates", "--recipe", "plates", "--model", name, "--pretrained", weights,
                             "--freeze", "none", "--epochs", 1, "--batches-per-epoch", 1, "--output", self.folder,
                             "--experiment", name)
-                self.stoker("export", self.folder / name / "weights" / "last.safetensors", "--out", self.ours)
+                self.stoker("export", self.folder / name / "weights" / "last.safetensors", "--out", self.ours, "--force")
                 state = self.assert_loads(name, 2)
                 counted = {int(state[key]) for key in state if key.endswith("num_batches_tracked")}
                 self.assertEqual(len(counted), 1)  # every norm saw the same batches

@@ -55,6 +55,12 @@ def rows(folder):
         return list(csv.DictReader(file))
 
 
+def steps(folder):
+    """Which steps have a row. A mean begins anew where the run was resumed."""
+    with open(folder / "steps.csv", encoding="utf-8") as file:
+        return [(row["step"], row["epoch"], row["lr"]) for row in csv.DictReader(file)]
+
+
 def without_times(table):
     times = ("seconds", "val_seconds", "samples_per_second", "wait_share")
     return [{key: value for key, value in row.items() if key not in times} for row in table]
@@ -175,8 +181,13 @@ class Killed(Case):
     KILLS = int(os.environ.get("STOKER_KILLS", "20"))
     LONG = ("--epochs", "12", "--keep", "3")
 
-    def life(self, arguments, seconds, from_start):
-        """One process, killed so long after its start or after it began to train; whether it ended by itself."""
+    def half_written(self):
+        return list((self.output / "killed" / "checkpoints").glob(".stoker-*.tmp"))
+
+    def life(self, arguments, seconds, from_start=False, while_writing=False):
+        """One process, killed so long after its start or after it began to train; whether it ended by itself.
+
+        With `while_writing` the kill waits for the next file that is being written."""
         process = subprocess.Popen([STOKER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
         if not from_start:
@@ -185,45 +196,55 @@ class Killed(Case):
         try:
             _, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
+            while while_writing and not self.half_written() and process.poll() is None:
+                pass
             process.kill()
             process.communicate()
             return False
         self.assertEqual(process.returncode, 0, errors)
         return True
 
+    def kill_often(self, longest, chance):
+        """A run to its end, through KILLS kills; how many fell into the writing of a checkpoint. None: it ended before."""
+        folder = self.output / "killed"
+        start = [*SMALL, "--output", self.output, "--experiment", "killed", *self.LONG]
+        while_writing = 0
+        for kill in range(self.KILLS + 1):
+            is_run = (folder / "args.yaml").exists()
+            arguments = ["train", "--resume", folder] if is_run else start
+            if not is_run and folder.exists():
+                shutil.rmtree(folder)  # killed before it was a run
+            # Every other life saves after each step, so that many kills fall into the writing of a file.
+            arguments = [*arguments, "--checkpoint-every", "7steps" if kill % 2 else "1steps"]
+            # One in five while it starts, the others while it trains.
+            from_start = chance.random() < 0.2
+            seconds = chance.uniform(0.05, 0.5) if from_start else chance.uniform(0, longest)
+            if kill == self.KILLS:
+                self.assertTrue(self.life(arguments, 600))
+            elif self.life(arguments, seconds, from_start, while_writing=not from_start and kill % 4 == 0):
+                return None
+            else:
+                while_writing += len(self.half_written())
+        return while_writing
+
     def test_ends_with_the_same_weights(self):
         seed = int(os.environ.get("STOKER_KILL_SEED", time.time_ns() % 10**6))
         print(f"STOKER_KILL_SEED={seed}")
         chance = random.Random(seed)
         whole = self.small("whole", *self.LONG)
-        # So short that the run cannot end before it has been killed often enough.
-        longest = 1.5 * sum(float(row["seconds"]) for row in rows(whole)) / self.KILLS
         folder = self.output / "killed"
-        start = [*SMALL, "--output", self.output, "--experiment", "killed", *self.LONG]
-        kills = while_writing = lives = 0
-        ended = False
-        while not ended:
-            lives += 1
-            is_run = (folder / "args.yaml").exists()
-            arguments = ["train", "--resume", folder] if is_run else start
-            if not is_run and folder.exists():
-                subprocess.run(["rm", "-r", folder], check=True)  # killed before it was a run
-            # Every other life saves after each step, so that many kills fall into the writing of a file.
-            arguments = [*arguments, "--checkpoint-every", "1steps" if lives % 2 else "7steps"]
-            # One in five while it starts, the others while it trains.
-            from_start = chance.random() < 0.2
-            seconds = chance.uniform(0.05, 0.5) if from_start else chance.uniform(0, longest)
-            ended = self.life(arguments, seconds if kills < self.KILLS else 600, from_start)
-            if not ended:
-                kills += 1
-                while_writing += len(list((folder / "checkpoints").glob(".stoker-*.tmp")))
-        print(f"{kills} kills in {lives} lives, {while_writing} of them while a checkpoint was written")
-        self.assertGreaterEqual(kills, self.KILLS, "it ended too early for this test")
+        # So short that the run cannot end before it has been killed often enough, on a machine whose load is even.
+        longest = 1.5 * sum(float(row["seconds"]) for row in rows(whole)) / self.KILLS
+        while (while_writing := self.kill_often(longest, chance)) is None:
+            longest /= 2
+            shutil.rmtree(folder)
+        print(f"{self.KILLS} kills, {while_writing} of them while a checkpoint was written")
         self.assertGreater(while_writing, 0)
         for which in ("last", "best"):
             self.assertEqual(weights(folder, which), weights(whole, which))
         self.assertEqual(without_times(rows(folder)), without_times(rows(whole)))
         self.assertEqual(checkpoints(folder)[-1].read_bytes(), checkpoints(whole)[-1].read_bytes())
+        self.assertEqual(steps(folder), steps(whole))
 
 
 @needs_mnist
@@ -578,8 +599,8 @@ class WrongWords(Case):
         self.expect(2, "onecycle", arguments=[*base, "cnn:small", "--sched", "linear"])
         self.expect(2, "50steps, 5min or 1epoch", arguments=[*base, "cnn:small", "--checkpoint-every", "often"])
         self.expect(1, "auto, cpu, cuda", arguments=[*base, "cnn:small", "--device", "gpu"])
-        self.expect(1, "args.yaml", arguments=["train", "--resume", "/nonexistent"])
-        self.expect(1, "No such file", arguments=["train", "--config", "/nonexistent.yaml"])
+        self.expect(1, "args.yaml", arguments=["train", "--resume", str(self.output / "missing")])
+        self.expect(1, "No such file", arguments=["train", "--config", str(self.output / "missing.yaml")])
         self.expect(2, "--batch-size", "or auto", arguments=[*base, "cnn:small", "-b", "0"])
         self.expect(2, "--lr", "or auto", arguments=[*base, "cnn:small", "--lr", "fast"])
         self.expect(2, "float32 alone", arguments=[*base, "mlp:784,128,10", "--amp"])
@@ -596,7 +617,8 @@ class WrongWords(Case):
                         arguments=["eval", "--data", "fashion-mnist", "--weights", str(file)])
         self.expect(1, "stoker.architecture",
                     arguments=["eval", "--data", "mnist", "--weights", str(checkpoints(self.output / "m")[0])])
-        self.expect(1, "/nonexistent", arguments=["eval", "--data", "mnist", "--weights", "/nonexistent"])
+        missing = str(self.output / "missing")
+        self.expect(1, missing, arguments=["eval", "--data", "mnist", "--weights", missing])
         self.expect(1, "predictions", arguments=["predict", "mnist", "--weights", str(file), "--out", "/dev/full"])
 
 

@@ -51,12 +51,12 @@ def rate_table(results, workers):
     with_kind = any(result.side.antialias for result in results)
     with_cpu = all(result.cpu is not None for result in results)
     with_memory = all(result.memory is not None for result in results)
-    header = ["", "side"] + ["antialias"] * with_kind
+    header = ["", "program"] + ["antialias"] * with_kind
     for count in workers:
         unit = "1 worker" if count == 1 else f"{count} workers"
         header += [f"samples/s, {unit} (min–max)"] + ["CPU s per 1,000"] * with_cpu
-        header += ["MB"] * with_memory + ["Stoker is"]
-    header += ["asked", f"{workers[-1]} against {workers[0]}"]
+        header += ["MB"] * with_memory + ["Stoker's speed-up"]
+    header += ["target", f"{workers[-1]} workers over {workers[0]}"]
     rows = [header]
     for side in dict.fromkeys(result.side for result in results):
         own = {r.workers: r for r in results if r.side is side}
@@ -88,7 +88,7 @@ def setting_lines(results):
 def look_table(looks):
     """Every number that the looks have."""
     figures = [key for key, value in vars(looks[0]).items() if isinstance(value, float)]
-    rows = [["side", *figures]]
+    rows = [["program", *figures]]
     for look in looks:
         rows.append([look.name] + [f"{getattr(look, figure):.4f}" for figure in figures])
     return rows

@@ -46,6 +46,7 @@ class TrainOptions(TypedDict, total=False):
     cache_size: Text  # remote shards: size of the cache, e.g. 200GB [default: 64GiB]
     store_tries: int  # remote shards: download attempts per object [default: 8]
     store_timeout: Text  # remote shards: seconds without data before a download is repeated [default: 20]
+    follow_redirects: bool  # remote shards over HTTP: follow redirects to other hosts
     label: Text  # table: column of the classes (not given: label, class or category)
     labels: Text  # table: columns of 0 and 1, one for each class, with commas between them; or one column of lists such as cat;dog
     target: Text  # table: columns of numbers to predict, with commas between them
@@ -119,6 +120,7 @@ class TrainOptions(TypedDict, total=False):
     master_port: int  # port on that host (0: from the launcher) [default: 0]
     dist_backend: Literal["auto", "gloo", "nccl"]  # c10d backend (auto: gloo on CPUs, nccl on GPUs) [default: auto]
     dist_interface: Text  # network interface, e.g. eth0 (not given: the one that leads to --master-addr)
+    dist_secret_file: Text  # file with the secret that all ranks share, for its owner alone (not given: STOKER_DIST_SECRET_FILE or STOKER_DIST_SECRET, if set)
     timeout: float  # seconds after which a dead, hanging or unreachable rank ends the others [default: 300]
     reduce: Literal["overlap", "after"]  # sum gradients over ranks during the backward pass (overlap) or after it [default: overlap]
     grad_compression: Literal["none", "bfloat16"]  # precision of gradients between ranks; bfloat16 halves the traffic [default: none]
@@ -152,8 +154,6 @@ class PredictOptions(TypedDict, total=False):
     allow_nonfinite: bool  # accept weights that are NaN or infinite
     split: Literal["train", "val", "test"]  # part of the data; not given: test, else val, else all. train and val of data that a run divided are that run's
     batch_size: int  # samples a batch; 0: 256 small images or 32 photographs [default: 0]
-    tta: int  # test-time augmentation: average over N versions of each image, itself and N-1 made by --tta-aa [default: 1]
-    tta_aa: Text  # what makes the other versions; where it gives no size, after the usual framing [default: hflip(1)]
     max_pixels: int  # reject images with more pixels [default: 178956970]
     page: int  # page of a TIFF file with several, counted from 0 [default: 0]
     shuffle_window: int  # shards: number of shards whose samples are mixed [default: 16]
@@ -162,6 +162,7 @@ class PredictOptions(TypedDict, total=False):
     cache_size: Text  # remote shards: size of the cache, e.g. 200GB [default: 64GiB]
     store_tries: int  # remote shards: download attempts per object [default: 8]
     store_timeout: Text  # remote shards: seconds without data before a download is repeated [default: 20]
+    follow_redirects: bool  # remote shards over HTTP: follow redirects to other hosts
     label: Text  # table: column of the classes (not given: label, class or category)
     labels: Text  # table: columns of 0 and 1, one for each class, with commas between them; or one column of lists such as cat;dog
     target: Text  # table: columns of numbers to predict, with commas between them
@@ -169,12 +170,14 @@ class PredictOptions(TypedDict, total=False):
     split_column: Text  # table: column with train, val or test (not given: split; none: no column)
     weight_column: Text  # table: column of weights, how much each image counts in the loss
     isolate: bool  # decode in locked-down processes, for files that are not trusted
-    on_error: Literal["report", "skip", "stop"]  # unreadable images: report them and end with exit code 1; skip: report them, exit code 0; stop at the first {report, skip, stop} [default: report]
     workers: int  # data-loading threads (0: one per available CPU, at least 2) [default: 0]
     threads: int  # compute threads (0: chosen from the model) [default: 0]
     device: Text  # auto, cpu, cuda or cuda:INDEX [default: auto]
-    engine: Literal["libtorch", "openvino", "training"]  # libtorch; openvino, if it is installed; training: as validation in training computes, to the last bit {libtorch, openvino, training} [default: libtorch]
-    precision: Literal["auto", "float32", "bfloat16"]  # of the network; auto: float32 {auto, float32, bfloat16} [default: auto]
+    tta: int  # test-time augmentation: average over N versions of each image, itself and N-1 made by --tta-aa [default: 1]
+    tta_aa: Text  # what makes the other versions; where it gives no size, after the usual framing [default: hflip(1)]
+    on_error: Literal["report", "skip", "stop"]  # unreadable images: report them and end with exit code 1; skip: report them, exit code 0; stop at the first {report, skip, stop} [default: report]
+    engine: Literal["libtorch", "openvino", "onnxruntime", "auto", "training"]  # libtorch; openvino or onnxruntime, if installed; auto: the fastest that `stoker eval --engine auto` found; training: as validation in training computes, to the last bit {libtorch, openvino, onnxruntime, auto, training} [default: libtorch]
+    precision: Literal["auto", "float32", "bfloat16", "int8"]  # of the network; auto: float32; int8 needs `stoker calibrate` {auto, float32, bfloat16, int8} [default: auto]
     topk: int  # write only the N most probable classes (0: all classes, in columns) [default: 0]
     id: Literal["stem", "name", "path"]  # ids of a submission: the image's file name without its ending, with it, or its path [default: stem]
     positive: Text  # label of a submission: probability of this class (default: class name)
@@ -193,8 +196,6 @@ class EvaluateOptions(TypedDict, total=False):
     allow_nonfinite: bool  # accept weights that are NaN or infinite
     split: Literal["train", "val", "test"]  # part of the data; not given: test, else val, else all. train and val of data that a run divided are that run's
     batch_size: int  # samples a batch; 0: 256 small images or 32 photographs [default: 0]
-    tta: int  # test-time augmentation: average over N versions of each image, itself and N-1 made by --tta-aa [default: 1]
-    tta_aa: Text  # what makes the other versions; where it gives no size, after the usual framing [default: hflip(1)]
     max_pixels: int  # reject images with more pixels [default: 178956970]
     page: int  # page of a TIFF file with several, counted from 0 [default: 0]
     shuffle_window: int  # shards: number of shards whose samples are mixed [default: 16]
@@ -203,6 +204,7 @@ class EvaluateOptions(TypedDict, total=False):
     cache_size: Text  # remote shards: size of the cache, e.g. 200GB [default: 64GiB]
     store_tries: int  # remote shards: download attempts per object [default: 8]
     store_timeout: Text  # remote shards: seconds without data before a download is repeated [default: 20]
+    follow_redirects: bool  # remote shards over HTTP: follow redirects to other hosts
     label: Text  # table: column of the classes (not given: label, class or category)
     labels: Text  # table: columns of 0 and 1, one for each class, with commas between them; or one column of lists such as cat;dog
     target: Text  # table: columns of numbers to predict, with commas between them
@@ -210,12 +212,14 @@ class EvaluateOptions(TypedDict, total=False):
     split_column: Text  # table: column with train, val or test (not given: split; none: no column)
     weight_column: Text  # table: column of weights, how much each image counts in the loss
     isolate: bool  # decode in locked-down processes, for files that are not trusted
-    on_error: Literal["report", "skip", "stop"]  # unreadable images: report them and end with exit code 1; skip: report them, exit code 0; stop at the first {report, skip, stop} [default: report]
     workers: int  # data-loading threads (0: one per available CPU, at least 2) [default: 0]
     threads: int  # compute threads (0: chosen from the model) [default: 0]
     device: Text  # auto, cpu, cuda or cuda:INDEX [default: auto]
-    engine: Literal["libtorch", "openvino", "training"]  # libtorch; openvino, if it is installed; training: as validation in training computes, to the last bit {libtorch, openvino, training} [default: libtorch]
-    precision: Literal["auto", "float32", "bfloat16"]  # of the network; auto: float32 {auto, float32, bfloat16} [default: auto]
+    tta: int  # test-time augmentation: average over N versions of each image, itself and N-1 made by --tta-aa [default: 1]
+    tta_aa: Text  # what makes the other versions; where it gives no size, after the usual framing [default: hflip(1)]
+    on_error: Literal["report", "skip", "stop"]  # unreadable images: report them and end with exit code 1; skip: report them, exit code 0; stop at the first {report, skip, stop} [default: report]
+    engine: Literal["libtorch", "openvino", "onnxruntime", "auto", "training"]  # libtorch; openvino or onnxruntime, if installed; auto: the fastest that `stoker eval --engine auto` found; training: as validation in training computes, to the last bit {libtorch, openvino, onnxruntime, auto, training} [default: libtorch]
+    precision: Literal["auto", "float32", "bfloat16", "int8"]  # of the network; auto: float32; int8 needs `stoker calibrate` {auto, float32, bfloat16, int8} [default: auto]
     topk: int  # k of the top-k accuracy [default: 5]
     confusion_matrix: Text  # write it as a PNG file
     top_losses: Text  # write the images that the model is most wrong about as a PNG file, with where it looked (Grad-CAM)

@@ -41,41 +41,42 @@ class Feed:
     Each ``iter()`` starts the next epoch, also if the last one was left early. What a batch contains follows from data, seed,
     epoch and place alone: not from the number of workers, of ranks or from time.
 
-    data: a known name, a folder, list or table of images, shards or a URL, as the program takes them; a ``datasets.Dataset``;
-        an Arrow table or pandas data frame with a column of encoded images; or any object with ``__len__`` and
-        ``__getitem__`` that gives ``(image, label)`` or a dict. An image is bytes of a file, an array (rows, columns[,
-        channels]) of uint8, or a PIL image.
-    split: "train", "val" or "test", where the data has parts.
-    augment: a preset or a list of operations as text ("random_resized_crop(224),hflip(0.5)"), or objects whose ``str()`` is
-        such a text, alone or in a list.
-    batch_size: samples of a batch over all ranks together.
-    workers: threads, or processes with ``isolate``; 0: as many as the job may use.
-    views: of each sample, each augmented by itself; images get one more axis.
-    fields: of "image", "label", "index", "name" and the fields of the data; batches are tuples in this order.
-    dtype: "float32" or "uint8". Bytes are not normalised.
-    layout: "channels_first" or "channels_last". Torch tensors always have the shape (sample, channel, row, column);
-        "channels_last" is then their memory format. NumPy arrays have the shape (sample, row, column, channel). Bytes always
-        lie with channels last: with "channels_first" they are a view with strides.
-    mean, std: of each channel, for values from 0 to 1. Not given: ImageNet's for colour images, 0 and 1 for grey ones.
-    rank, ranks: of this process, for data-parallel training. "auto": of torch.distributed where it is initialised, else of
-        the variables that torchrun, Slurm or Open MPI set.
-    isolate: decode in locked-down processes, for files that are not trusted.
-    on_error: what happens with a sample that cannot be read: "stop" raises SampleError, "replace" takes the sample at the
-        next position, "omit" leaves its place black, with label -1. `faults` lists them; more than `max_errors` are an error.
-    framework: "torch", "numpy", "jax", or "dlpack" for objects with ``__dlpack__``. None: torch where the program has imported
-        it before the first ``iter()``, else NumPy.
-    operations: functions on finished batches. Each is called as ``f(batch, key=...)`` with the tuple and a number that follows
-        from seed, epoch and batch, and returns the batch (None: it changed the arrays in place).
-    batches_per_epoch: fewer than the data has, or more, in several passes; 0: all.
-    antialias, exact_decode: how images are made smaller. With exact_decode, JPEGs are never decoded at a half, a quarter or an
-        eighth of their size, and pixels equal those of Pillow.
-    channels, depth: of images in files: 1, 3 or 4 channels (None: 3) of 8 or 16 bits.
-    columns: of a table, by role: {"path": ..., "label": ..., "labels": [...], "targets": [...], "weight": ..., "split": ...};
-        of an Arrow table, data frame or dataset {"image": ..., "label": ...}. Roles that are not given are found by name.
-    pin_memory: "auto" takes memory that torch has pinned where it sees a CUDA device; not with `isolate`.
-    prefetch_batches: batches that are made ahead; 0: two for each worker, at least four.
-    niceness: the workers' scheduling priority, as `nice` has it: 0 (normal) to 19 (lowest).
-    held_bytes: how much memory batches may take that the program still holds while the feed goes on.
+    Args:
+        data: a known name, a folder, list or table of images, shards or a URL, as the program takes them; a ``datasets.Dataset``;
+            an Arrow table or pandas data frame with a column of encoded images; or any object with ``__len__`` and
+            ``__getitem__`` that gives ``(image, label)`` or a dict. An image is bytes of a file, an array (rows, columns[,
+            channels]) of uint8, or a PIL image.
+        split: "train", "val" or "test", where the data has parts.
+        augment: a preset or a list of operations as text ("random_resized_crop(224),hflip(0.5)"), or objects whose ``str()`` is
+            such a text, alone or in a list.
+        batch_size: samples of a batch over all ranks together.
+        workers: threads, or processes with ``isolate``; 0: as many as the job may use.
+        views: of each sample, each augmented by itself; images get one more axis.
+        fields: of "image", "label", "index", "name" and the fields of the data; batches are tuples in this order.
+        dtype: "float32" or "uint8". Bytes are not normalised.
+        layout: "channels_first" or "channels_last". Torch tensors always have the shape (sample, channel, row, column);
+            "channels_last" is then their memory format. NumPy arrays have the shape (sample, row, column, channel). Bytes always
+            lie with channels last: with "channels_first" they are a view with strides.
+        mean, std: of each channel, for values from 0 to 1. Not given: ImageNet's for colour images, 0 and 1 for grey ones.
+        rank, ranks: of this process, for data-parallel training. "auto": of torch.distributed where it is initialised, else of
+            the variables that torchrun, Slurm or Open MPI set.
+        isolate: decode in locked-down processes, for files that are not trusted.
+        on_error: what happens with a sample that cannot be read: "stop" raises SampleError, "replace" takes the sample at the
+            next position, "omit" leaves its place black, with label -1. `faults` lists them; more than `max_errors` are an error.
+        framework: "torch", "numpy", "jax", or "dlpack" for objects with ``__dlpack__``. None: torch where the program has imported
+            it before the first ``iter()``, else NumPy.
+        operations: functions on finished batches. Each is called as ``f(batch, key=...)`` with the tuple and a number that follows
+            from seed, epoch and batch, and returns the batch (None: it changed the arrays in place).
+        batches_per_epoch: fewer than the data has, or more, in several passes; 0: all.
+        antialias, exact_decode: how images are made smaller. With exact_decode, JPEGs are never decoded at a half, a quarter or an
+            eighth of their size, and pixels equal those of Pillow.
+        channels, depth: of images in files: 1, 3 or 4 channels (None: 3) of 8 or 16 bits.
+        columns: of a table, by role: {"path": ..., "label": ..., "labels": [...], "targets": [...], "weight": ..., "split": ...};
+            of an Arrow table, data frame or dataset {"image": ..., "label": ...}. Roles that are not given are found by name.
+        pin_memory: "auto" takes memory that torch has pinned where it sees a CUDA device; not with `isolate`.
+        prefetch_batches: batches that are made ahead; 0: two for each worker, at least four.
+        niceness: the workers' scheduling priority, as `nice` has it: 0 (normal) to 19 (lowest).
+        held_bytes: how much memory batches may take that the program still holds while the feed goes on.
     """
 
     def __init__(self, data: Any, *, split: str = "train", augment: Any = None, batch_size: int = 64, seed: int = 0,

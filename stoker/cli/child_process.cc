@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ constexpr int kCannotRun = 127;
 [[noreturn]] void become(const char* program, char* const* arguments, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotRun);  // it died before that took effect
+  ::signal(SIGPIPE, SIG_DFL);                      // which this process may ignore
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
   ::execv(program, arguments);
@@ -61,6 +63,14 @@ int run_program(const std::vector<std::string>& arguments, const std::function<b
   if (child < 0) throw Error({.what = "cannot start a run", .found = std::strerror(errno)});
   if (child == 0) become(words.front().c_str(), pointers.data(), parent);
   return wait_for(child, stop);
+}
+
+std::string ending_text(int code) {
+  const char* name = code > 128 ? ::sigabbrev_np(code - 128) : nullptr;
+  if (name == nullptr) return fmt::format("exit code {}", code);
+  const bool may_be_memory = code == 128 + SIGKILL;
+  return fmt::format("killed by SIG{}{}", name,
+                     may_be_memory ? ": by the system, perhaps for want of memory" : "");
 }
 
 }  // namespace stoker

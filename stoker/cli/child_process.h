@@ -14,4 +14,7 @@ namespace stoker {
 [[nodiscard]] int run_program(const std::vector<std::string>& arguments,
                               const std::function<bool()>& stop);
 
+// What run_program() returned, for messages: "exit code 1", "killed by SIGKILL".
+[[nodiscard]] std::string ending_text(int code);
+
 }  // namespace stoker

@@ -13,6 +13,7 @@
 
 #include "stoker/cli/child_process.h"
 #include "stoker/cli/commands/commands.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/core/error.h"
 #include "stoker/run/run_facts.h"
 
@@ -63,14 +64,15 @@ void complete_run(const SweepRun& run, const fs::path& folder, const StopSignals
   if (is_finished(path)) return;
   const int code = run_program(arguments_of(run, folder), [&] { return signals.received() != 0; });
   if (code == kStoppedExitCode) {
-    fmt::print(stderr, "stoker: stopped; resume with `{}`\n", resume);
+    show(stderr, fmt::format("stoker: stopped; resume with `{}`\n", resume));
     throw ExitRequest{kStoppedExitCode};
   }
   if (code != 0) {
     throw Error({.what = "a run failed",
                  .path = path.string(),
-                 .found = fmt::format("exit code {}", code),
-                 .hint = fmt::format("See its message above. Resume with `{}`", resume)});
+                 .found = ending_text(code),
+                 .hint = fmt::format("{}Resume with `{}`",
+                                     code > 128 ? "" : "See its message above. ", resume)});
   }
 }
 

@@ -12,8 +12,8 @@
 
 #include "stoker/cli/option_text.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/sources/image_folder.h"
-#include "stoker/data/sources/mapped_file.h"
 #include "stoker/kernels/resize/resize.h"
 
 namespace stoker {
@@ -77,7 +77,7 @@ class Thumbnails {
   [[nodiscard]] Image of(const ExaminedImage& image) {
     if (image.facts.state != DecodeState::kDecoded) return {};
     try {
-      const MappedFile file(folder_ / image.path);
+      const FileBytes file(folder_ / image.path);
       auto header = decoder_.open(file.bytes());
       return header ? shrink(*header) : Image();
     } catch (const Error&) {  // gone since it was examined

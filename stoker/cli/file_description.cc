@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/core/plain_text.h"
 #include "stoker/io/exported_program.h"
 #include "stoker/io/onnx_file.h"
-#include "stoker/io/plain_text.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/graph/graph_summary.h"
 #include "stoker/nn/networks/weights_architecture.h"

@@ -10,6 +10,7 @@
 
 #include "stoker/cli/child_runs.h"
 #include "stoker/cli/progress.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/report/comparison.h"
@@ -18,6 +19,7 @@
 #include "stoker/run/fold_folders.h"
 #include "stoker/run/json_text.h"
 #include "stoker/run/report_file.h"
+#include "stoker/run/run_folder.h"
 
 namespace stoker {
 namespace {
@@ -63,11 +65,12 @@ void say_outcome(const SweepRun& run, std::size_t count, const ScoreText& score,
   const RunOutcome& outcome = outcomes.back();
   double seconds = 0;
   for (const RunOutcome& one : outcomes) seconds += one.seconds;
-  fmt::print("{} of {}: best val {} {}, last {}{}{}\n", run.name, count, score.label,
-             score.value(outcome.best_score), score.value(outcome.last_score),
-             std::isfinite(outcome.test_score) ? ", test " + score.value(outcome.test_score) : "",
-             time_left_text(seconds, outcomes.size(), count));
-  std::fflush(stdout);
+  show(stdout,
+       fmt::format(
+           "{} of {}: best val {} {}, last {}{}{}\n", run.name, count, score.label,
+           score.value(outcome.best_score), score.value(outcome.last_score),
+           std::isfinite(outcome.test_score) ? ", test " + score.value(outcome.test_score) : "",
+           time_left_text(seconds, outcomes.size(), count)));
 }
 
 // "mean", "std", "least", "greatest" and the values; nothing where there are none.
@@ -99,7 +102,8 @@ void summarise(const fs::path& folder, const ScoreText& score,
                      {test, spread_json(outcomes, &RunOutcome::test_score)}};
   write_whole_file(folder / kSummary, json_text(json) + "\n", "summary of the folds");
   for (const std::string& name : {best, last, test}) {
-    if (!json[name].is_null()) fmt::print("{:13}  {}\n", name, spread_text(json[name], score));
+    if (json[name].is_null()) continue;
+    show(stdout, fmt::format("{:13}  {}\n", name, spread_text(json[name], score)));
   }
 }
 
@@ -111,11 +115,10 @@ fs::path new_folder(const RunSettings& run, const std::string& default_name) {
       folder = output / fmt::format("{}-{}", default_name, i);
     return folder;
   }
-  if (run.resume == "auto" || !fs::exists(output / run.experiment)) {
-    return output / run.experiment;
-  }
+  const fs::path folder = RunFolder::path_of(output, run.experiment);
+  if (run.resume == "auto" || !fs::exists(folder)) return folder;
   throw Error({.what = "run already exists",
-               .path = (output / run.experiment).string(),
+               .path = folder.string(),
                .hint = "Choose another --experiment, or resume it with --resume"});
 }
 
@@ -125,6 +128,10 @@ std::optional<fs::path> folds_to_resume(const RunSettings& run) {
   if (run.resume.empty()) return std::nullopt;
   const std::string& name = run.resume == "auto" ? run.experiment : run.resume;
   if (name.empty()) return std::nullopt;
+  if (run.resume == "auto") {
+    fs::path path = RunFolder::path_of(run.output, name);
+    return is_folds_folder(path) ? std::optional(std::move(path)) : std::nullopt;
+  }
   for (const fs::path& path : {fs::path(name), fs::path(run.output) / name}) {
     if (is_folds_folder(path)) return path;
   }
@@ -149,7 +156,7 @@ void complete_folds(const fs::path& folder) {
   summarise(folder, score, outcomes);
   if (setting_of(folder, "no-report") == "true") return;
   write_report(folders, folder / "report.html", ReportFormat::kHtml);
-  fmt::print("{:13}  {}\n", "report", (folder / "report.html").string());
+  show(stdout, fmt::format("{:13}  {}\n", "report", (folder / "report.html").string()));
 }
 
 fs::path make_folds_folder(const RunRequest& request, const std::string& default_name) {

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/option_text.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/cli/setting_flags.h"
 #include "stoker/core/error.h"
 #include "stoker/data/data_settings.h"
+#include "stoker/data/sources/image_table.h"
 #include "stoker/data/sources/source_task.h"
 #include "stoker/run/model_data.h"
 #include "stoker/run/ready_model.h"
@@ -38,7 +42,7 @@ ModelData open_data_of(const ModelFlags& flags, const std::string& weights, cons
                          .shards = flags.shards,
                          .table = with_run_columns(flags.table, weights),
                          .needs_labels = flags.needs_labels}});
-  if (!opened.note.empty()) fmt::print(stderr, "{}\n", opened.note);
+  if (!opened.note.empty()) show(stderr, opened.note + "\n");
   return opened;
 }
 
@@ -59,7 +63,7 @@ void check_outputs(const ModelCard& card, const Source& source, bool needs_label
 
 }  // namespace
 
-void ModelFlags::add_to(const Command& command) {
+void ModelFlags::add_data_to(const Command& command) {
   command.add_option("data,--data", data, data_help()).required();
   command
       .add_option("--weights", weights,
@@ -69,13 +73,24 @@ void ModelFlags::add_to(const Command& command) {
   published.add_to(command);
   command
       .add_option("--split", split,
-                  "part of the data; not given: test, else val, else all. train and val of data "
-                  "that a run divided are that run's")
+                  split.empty() ? "part of the data; not given: test, else val, else all. train "
+                                  "and val of data that a run divided are that run's"
+                                : "part of the data")
       .one_of(split_names());
   command
       .add_option("-b,--batch-size", evaluate.batch_size,
                   "samples a batch; 0: 256 small images or 32 photographs")
       .between(0, 1 << 24);
+  add_settings(command, file_settings_of(images));
+  add_settings(command, settings_of(shards));
+  add_settings(command, settings_of(table));
+  command.add_flag("--isolate", evaluate.isolate,
+                   "decode in locked-down processes, for files that are not trusted");
+  add_settings(command, settings_of(compute));
+}
+
+void ModelFlags::add_to(const Command& command) {
+  add_data_to(command);
   command
       .add_option("--tta", views,
                   "test-time augmentation: average over N versions of each image, itself and "
@@ -84,35 +99,40 @@ void ModelFlags::add_to(const Command& command) {
   command.add_option(
       "--tta-aa", view_policy,
       "what makes the other versions; where it gives no size, after the usual framing");
-  add_settings(command, file_settings_of(images));
-  add_settings(command, settings_of(shards));
-  add_settings(command, settings_of(table));
-  command.add_flag("--isolate", evaluate.isolate,
-                   "decode in locked-down processes, for files that are not trusted");
   command
       .add_option("--on-error", on_error,
                   "unreadable images: report them and end with exit code 1; skip: report them, "
                   "exit code 0; stop at the first")
       .one_of({"report", "skip", "stop"});
-  add_settings(command, settings_of(compute));
   add_settings(command, settings_of(engine));
+}
+
+bool is_for_doctor(const std::string& data, const Source& source) {
+  std::error_code ignored;
+  const bool holds_files = std::filesystem::is_directory(data, ignored) || is_image_table(data);
+  return holds_files && source.layout() == nullptr;
 }
 
 void UnreadableSamples::add(std::span<const SampleFault> faults) {
   faults_.insert(faults_.end(), faults.begin(), faults.end());
 }
 
-void UnreadableSamples::end(const ModelFlags& flags, std::uint64_t samples) const {
+void UnreadableSamples::end(const ModelFlags& flags, const Source& source,
+                            std::uint64_t samples) const {
   if (faults_.empty()) return;
   constexpr std::size_t kMostNamed = 5;
-  fmt::print(stderr, "stoker: {} of {} images could not be read:\n", faults_.size(), samples);
+  std::string text =
+      fmt::format("stoker: {} of {} images could not be read:\n", faults_.size(), samples);
   for (const SampleFault& fault : std::span(faults_).first(std::min(kMostNamed, faults_.size()))) {
-    fmt::print(stderr, "  {}: {}\n", fault.name, with_flags(fault.reason));
+    text += fmt::format("  {}: {}\n", fault.name, with_flags(fault.reason));
   }
   if (faults_.size() > kMostNamed) {
-    fmt::print(stderr, "  and {} more; `stoker doctor {}` lists all\n", faults_.size() - kMostNamed,
-               flags.data);
+    text += fmt::format("  and {} more{}\n", faults_.size() - kMostNamed,
+                        is_for_doctor(flags.data, source)
+                            ? fmt::format("; `stoker doctor {}` lists all", flags.data)
+                            : "");
   }
+  show(stderr, text);
   if (flags.on_error != "skip") throw ExitRequest{1};
 }
 
@@ -120,17 +140,15 @@ ModelAndData open_model_and_data(const ModelFlags& flags) {
   const std::string weights = weights_path(flags.weights);
   LoadedModel loaded = flags.published.load(weights);
   ModelData data = open_data_of(flags, weights, loaded.card);
-  ReadyModel ready = make_ready(std::move(loaded), flags.compute, flags.evaluate, flags.engine);
-  ModelAndData opened{.loaded = std::move(ready.loaded),
-                      .source = std::move(data.part.source),
-                      .options = std::move(ready.options),
-                      .part = std::move(data.part.name),
-                      .device = std::move(ready.device)};
-  const ModelCard& card = opened.loaded.card;
-  opened.options.policy = std::move(data.policy);
-  check_outputs(card, *opened.source, flags.needs_labels, weights);
-  add_views(opened.options, flags);
-  if (flags.on_error == "stop") opened.options.on_error = OnError::kStop;
+  ModelAndData opened{
+      .ready = make_ready(std::move(loaded), flags.compute, flags.evaluate, flags.engine),
+      .source = std::move(data.part.source),
+      .part = std::move(data.part.name)};
+  EvaluateOptions& options = opened.ready.options;
+  options.policy = std::move(data.policy);
+  check_outputs(opened.card(), *opened.source, flags.needs_labels, weights);
+  add_views(options, flags);
+  if (flags.on_error == "stop") options.on_error = OnError::kStop;
   return opened;
 }
 

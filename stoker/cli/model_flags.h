@@ -14,6 +14,7 @@
 #include "stoker/data/sources/source.h"
 #include "stoker/data/sources/table_columns.h"
 #include "stoker/run/engine_choice.h"
+#include "stoker/run/ready_model.h"
 #include "stoker/run/run_settings.h"
 #include "stoker/train/evaluate.h"
 
@@ -35,19 +36,26 @@ struct ModelFlags {
   bool needs_labels = true;  // false: data without classes will do
 
   void add_to(const Command& command);
+  // Without how the model is asked: other views of images, engines, what unreadable images mean.
+  void add_data_to(const Command& command);
 };
 
 // A model ready to be asked about data that fits it.
 struct ModelAndData {
-  LoadedModel loaded;
+  ReadyModel ready;
   std::shared_ptr<const Source> source;
-  EvaluateOptions options;
-  std::string part;    // of the data: "test", "val", "all"
-  std::string device;  // with the reason
+  std::string part;  // of the data: "test", "val", "all"
+
+  [[nodiscard]] const Model& model() const { return *ready.loaded.model; }
+  [[nodiscard]] const ModelCard& card() const { return ready.loaded.card; }
+  [[nodiscard]] const EvaluateOptions& options() const { return ready.options; }
 };
 // Throws Error where shape or class names of the data are not the model's; class names that the
 // data lacks altogether only where labels are needed.
 [[nodiscard]] ModelAndData open_model_and_data(const ModelFlags& flags);
+
+// Whether `stoker doctor` examines such data: folders and tables, not shards.
+[[nodiscard]] bool is_for_doctor(const std::string& data, const Source& source);
 
 // Samples that could not be read, as they are told at the end of a command.
 class UnreadableSamples {
@@ -56,7 +64,7 @@ class UnreadableSamples {
   [[nodiscard]] const std::vector<SampleFault>& list() const noexcept { return faults_; }
   // Names the first few on the screen, and throws ExitRequest unless the user skips them. Call it
   // when all else is done.
-  void end(const ModelFlags& flags, std::uint64_t samples) const;
+  void end(const ModelFlags& flags, const Source& source, std::uint64_t samples) const;
 
  private:
   std::vector<SampleFault> faults_;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 
@@ -45,7 +46,8 @@ TEST(Npy, HasAHeaderThatDescribesTheValues) {
 }
 
 TEST(Npy, AFolderThatDoesNotExistIsAnError) {
-  EXPECT_THROW(write_npy("/nonexistent/batch.npy", first_batch(PixelType::kU8)), Error);
+  const TempFolder folder;
+  EXPECT_THROW(write_npy(folder.path() / "missing/batch.npy", first_batch(PixelType::kU8)), Error);
 }
 
 }  // namespace

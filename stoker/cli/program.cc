@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -17,8 +18,11 @@
 #include "stoker/cli/error_message.h"
 #include "stoker/cli/foreign_flags.h"
 #include "stoker/cli/option_text.h"
+#include "stoker/cli/screen_text.h"
+#include "stoker/cli/stack_limit.h"
 #include "stoker/cli/usage_hint.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 
 namespace stoker {
 namespace {
@@ -95,7 +99,14 @@ std::string with_red_name(const std::string& message) {
 }
 
 void print_error(const std::exception& error) {
-  std::fprintf(stderr, "%s\n", with_red_name("stoker: " + error_message(error)).c_str());
+  show_as_it_is(stderr, with_red_name("stoker: " + plain_lines(error_message(error))) + "\n");
+}
+
+void check_output() {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return;
+  throw Error({.what = "cannot write the output",
+               .found = flushed ? "a part of it is lost" : std::strerror(errno)});
 }
 
 int run_commands(int argc, char** argv, const ProgramParts& parts) {
@@ -121,17 +132,15 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
     for (const std::string& word : words) pointers.push_back(word.c_str());
     const auto parse = [&] { line.parse(static_cast<int>(pointers.size()), pointers.data()); };
     parts.run ? parts.run(parse) : parse();
-    if (std::fflush(stdout) != 0) {
-      throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
-    }
+    check_output();
     return 0;
   } catch (const ExitRequest& request) {
     return request.code;
   } catch (const UsageError& error) {
     const std::string hint = usage_hint(command_tree(program), words);
-    const std::string text = "stoker: " + (hint.empty() ? plain_usage_text(error.what()) : hint);
-    std::fprintf(stderr, "%s\nRun with --help for more information.\n",
-                 with_red_name(text).c_str());
+    const std::string text = hint.empty() ? plain_usage_text(error.what()) : hint;
+    show_as_it_is(stderr, with_red_name("stoker: " + plain_lines(text)) +
+                              "\nRun with --help for more information.\n");
     return kUsageExitCode;
   }
 }
@@ -139,7 +148,10 @@ int run_commands(int argc, char** argv, const ProgramParts& parts) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const ProgramParts& parts) {
+  // Beyond the size limit of files, writing then fails with EFBIG, and the message says so.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   try {
+    provide_stack();
     return run_commands(argc, argv, parts);
   } catch (const std::exception& error) {
     print_error(error);

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "stoker/cli/screen_text.h"
 #include "stoker/report/html_page.h"
 
 namespace stoker {
@@ -64,7 +65,7 @@ Progress::Progress(std::string label, std::uint64_t total, std::FILE* file, Prog
 Progress::~Progress() {
   if (!drawn_) return;
   if (done_ != drawn_done_) draw(Clock::now(), "");
-  if (style_ == ProgressStyle::kBar) std::fputs("\n", file_);
+  if (style_ == ProgressStyle::kBar) show_as_it_is(file_, "\n");
 }
 
 void Progress::clear() {
@@ -74,8 +75,8 @@ void Progress::clear() {
 
 void Progress::erase() {
   const int rows_above = std::max(0, drawn_columns_ - 1) / std::max(1, columns_of(file_));
-  if (rows_above > 0) fmt::print(file_, "\x1b[{}A", rows_above);
-  std::fputs("\r\x1b[J", file_);
+  const std::string up = rows_above > 0 ? fmt::format("\x1b[{}A", rows_above) : "";
+  show_as_it_is(file_, up + "\r\x1b[J");
 }
 
 void Progress::update(std::uint64_t done, const Details& details) {
@@ -103,11 +104,10 @@ void Progress::draw(Clock::time_point now, const std::string& details) {
     if (drawn_) erase();
     const std::string line = bar_line(label_, share, numbers(now) + details, columns_of(file_));
     drawn_columns_ = columns_in(line);
-    fmt::print(file_, "{}", line);
+    show(file_, line);
   } else {
-    fmt::print(file_, "{}: {}{}\n", label_, numbers(now), details);
+    show(file_, fmt::format("{}: {}{}\n", label_, numbers(now), details));
   }
-  std::fflush(file_);
   last_drawn_ = now;
   drawn_done_ = done_;
   drawn_ = true;

@@ -1,12 +1,13 @@
 #include "stoker/cli/published_flags.h"
 
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "stoker/augment/policy.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/timm/timm_folder.h"
@@ -17,7 +18,7 @@ namespace stoker {
 namespace {
 
 std::vector<std::string> read_class_names(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_text_file(path, "cannot read the names of the classes"));
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) {
     if (line.ends_with('\r')) line.pop_back();
@@ -27,7 +28,7 @@ std::vector<std::string> read_class_names(const std::string& path) {
   throw Error({.what = "cannot read the names of the classes",
                .path = path,
                .expected = "a text file with a class a line, in the order of the network's outputs",
-               .found = file.is_open() ? "no line with a name" : "no file that can be read"});
+               .found = "no line with a name"});
 }
 
 // All of it but the number of classes where they have no names.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stoker/cli/option_text.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/run/train_reporter.h"
 
 namespace stoker {
@@ -26,18 +27,22 @@ std::string details(const StepReport& report) {
 
 }  // namespace
 
-RunEvents RunScreen::events(const StopSignals& signals) {
+RunEvents RunScreen::events(const StopSignals& signals, TimelyEnd& before_run) {
   return {.line = [this](const std::string& line) { show_line(line); },
-          .trying = [](const std::string& note) { fmt::print(stderr, "{}\n", with_flags(note)); },
+          .trying = [](const std::string& note) { show(stderr, with_flags(note) + "\n"); },
           .wording = [](const std::string& text) { return with_flags(text); },
           .progress = [this](const std::string& work, std::uint64_t done,
                              std::uint64_t total) { show_progress(work, done, total); },
           .stalled =
               [](const std::string& sample, double seconds) {
-                fmt::print(stderr, "\na worker has been busy with {} for {:.0f} s\n", sample,
-                           seconds);
+                show(stderr, fmt::format("\na worker has been busy with {} for {:.0f} s\n", sample,
+                                         seconds));
               },
-          .should_stop = [&signals] { return signals.received() != 0; },
+          .should_stop =
+              [&signals, &before_run] {
+                before_run.cancel();
+                return signals.received() != 0;
+              },
           .why_stopped = [&signals] { return fmt::format("signal {}", signals.received()); },
           .observers = {this}};
 }
@@ -58,8 +63,7 @@ void RunScreen::validation_failed(const State& /*state*/) { clear(); }
 
 void RunScreen::show_line(const std::string& line) {
   clear();
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  show(stdout, line + "\n");
 }
 
 void RunScreen::show_progress(const std::string& work, std::uint64_t done, std::uint64_t total) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/cli/progress.h"
+#include "stoker/cli/timely_end.h"
 #include "stoker/core/stop_signals.h"
 #include "stoker/run/run_events.h"
 
@@ -14,8 +15,9 @@ namespace stoker {
 
 class RunScreen final : public Observer {
  public:
-  // Refers to this object and to the signals.
-  [[nodiscard]] RunEvents events(const StopSignals& signals);
+  // Refers to this object and to the signals. `before_run` is cancelled when the run has begun to
+  // ask whether it should stop.
+  [[nodiscard]] RunEvents events(const StopSignals& signals, TimelyEnd& before_run);
 
   void features_done(std::uint64_t done, std::uint64_t total) override;
   void step_done(const StepReport& report) override;

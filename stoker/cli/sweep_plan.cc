@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "stoker/cli/shell_quoted.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/run/json_text.h"
 
 namespace stoker {
@@ -148,8 +148,7 @@ void write_sweep_plan(const std::filesystem::path& path, const SweepPlan& plan) 
 
 SweepPlan read_sweep_plan(const std::filesystem::path& path) {
   try {
-    std::ifstream file(path);
-    const Json json = Json::parse(file);
+    const Json json = Json::parse(read_text_file(path, "cannot read the sweep's plan"));
     SweepPlan plan;
     json.at("repeat").get_to(plan.repeat);
     json.at("train_flags").get_to(plan.train_flags);

@@ -21,10 +21,10 @@ bool has_feature_map(const Model& model) {
 
 // With the heat of the class that was predicted.
 Image looked_at(const ModelAndData& opened, const Image& image, std::size_t predicted) {
-  const Model& model = *opened.loaded.model;
+  const Model& model = opened.model();
   const ImageShape& shape = image.shape();
   at::Tensor pixels = at::empty({1, shape.channels, shape.height, shape.width});
-  normalise(pixels.data_ptr<float>(), image.view(), opened.options.normalisation);
+  normalise(pixels.data_ptr<float>(), image.view(), opened.options().normalisation);
   const at::Tensor classes = at::full({1}, static_cast<std::int64_t>(predicted), at::kLong);
   const at::Tensor heat =
       model.class_activation(pixels.to(model.device()), classes.to(model.device()))
@@ -64,13 +64,13 @@ void TopLosses::write(const std::filesystem::path& path, const ModelAndData& ope
                  .expected = "samples that have a class",
                  .found = "none"});
   }
-  const std::vector<std::string>& names = opened.loaded.card.class_names;
-  const bool with_heat = has_feature_map(*opened.loaded.model);
+  const std::vector<std::string>& names = opened.card().class_names;
+  const bool with_heat = has_feature_map(opened.model());
   std::vector<GridCell> cells;
   SampleBuffer buffer;
   for (const Entry& entry : entries_) {
     auto sample = opened.source->read_framed(
-        entry.index, {.framing = opened.options.policy.framing(), .key = {}}, buffer);
+        entry.index, {.framing = opened.options().policy.framing(), .key = {}}, buffer);
     Image image(sample.value().image);
     cells.push_back({.image = narrowed(image.view()),
                      .label = names[entry.label],

@@ -20,6 +20,7 @@ void add_trainer_commands(const stoker::Command& program) {
   stoker::add_train_command(program);
   stoker::add_eval_command(program);
   stoker::add_predict_command(program);
+  stoker::add_calibrate_command(program);
   stoker::add_serve_command(program);
   stoker::add_export_command(program);
   stoker::add_sweep_command(program);

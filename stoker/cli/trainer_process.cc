@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kProgram = "stoker", kTrainer = "stoker-trainer";
-constexpr std::array<std::string_view, 6> kTorchCommands = {"train", "eval",   "predict",
-                                                            "serve", "export", "devices"};
+constexpr std::array<std::string_view, 7> kTorchCommands = {
+    "train", "eval", "predict", "calibrate", "serve", "export", "devices"};
 #ifdef STOKER_TORCH_VERSION
 constexpr std::string_view kTorchVersion = STOKER_TORCH_VERSION;
 #else

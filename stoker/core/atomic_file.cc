@@ -12,6 +12,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/core/own_folder.h"
 
 namespace stoker {
 namespace {
@@ -64,7 +65,7 @@ void check_target(const fs::path& path, const std::string& subject) {
 // The file that a link names, since a rename onto the link would replace the link.
 fs::path resolve(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_symlink(path, error)) return path;
+  if (!fs::is_symlink(path, error) || is_in_own_folder(path)) return path;
   const fs::path real = fs::canonical(path, error);
   return error ? path : real;  // a dangling link is replaced
 }
@@ -81,7 +82,8 @@ AtomicFile::AtomicFile(const fs::path& path, std::string subject)
   check_target(path_, subject_);
   target_ = resolve(path_);
   std::error_code ignored;
-  if (fs::exists(target_, ignored) && !fs::is_regular_file(target_, ignored)) {
+  const bool is_link = fs::is_symlink(target_, ignored);  // one to be replaced
+  if (!is_link && fs::exists(target_, ignored) && !fs::is_regular_file(target_, ignored)) {
     open_in_place();
   } else {
     create_temporary();

@@ -18,8 +18,8 @@ namespace stoker {
 class AtomicFile {
  public:
   // Opens the temporary file. `subject` is for messages: "cannot write the {subject}". A symbolic
-  // link stays and the file it names is replaced. A device or pipe is written in place: it has no
-  // old content to keep, and a rename would put a file where it was.
+  // link stays and the file it names is replaced, but for own_folder.h. A device or pipe is written
+  // in place: it has no old content to keep, and a rename would put a file where it was.
   explicit AtomicFile(const std::filesystem::path& path, std::string subject = "file");
   // Discards what was written unless commit() has returned.
   ~AtomicFile();

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stoker/core/own_folder.h"
 #include "stoker/core/test_files.h"
 
 namespace stoker {
@@ -155,6 +156,31 @@ TEST_F(AtomicFileTest, ASymbolicLinkStays) {
   write_whole_file(folder_ / "link", "new");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(read_whole(folder_ / "far" / "a"), "new");
+}
+
+TEST_F(AtomicFileTest, InAFolderOfItsOwnALinkIsReplaced) {
+  for (const char* name : {"own", "own/weights", "far"}) fs::create_directory(folder_ / name);
+  write_whole_file(folder_ / "far" / "a", "old");
+  fs::create_symlink(folder_ / "far" / "a", folder_ / "own" / "weights" / "link");
+  fs::create_symlink("/dev/null", folder_ / "own" / "device");
+  fs::create_directory_symlink(folder_ / "far", folder_ / "own" / "disk");
+  {
+    OwnFolder first(folder_ / "own/");
+    const OwnFolder moved(std::move(first));
+    write_whole_file(folder_ / "far" / ".." / "own" / "weights" / "link", "new");
+    write_whole_file(folder_ / "own" / "device", "new");
+    write_whole_file(folder_ / "own" / "disk" / "b", "on another disk");
+  }
+  EXPECT_EQ(read_whole(folder_ / "far" / "a"), "old");
+  for (const char* name : {"own/weights/link", "own/device"}) {
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder_ / name))) << name;
+    EXPECT_EQ(read_whole(folder_ / name), "new") << name;
+  }
+  EXPECT_EQ(read_whole(folder_ / "far" / "b"), "on another disk");
+  EXPECT_FALSE(is_in_own_folder(folder_ / "own" / "a")) << "the object is gone";
+  const OwnFolder own(folder_ / "own");
+  EXPECT_TRUE(is_in_own_folder(folder_ / "own" / "a"));
+  EXPECT_FALSE(is_in_own_folder(folder_ / "owner" / "a"));
 }
 
 TEST_F(AtomicFileTest, ReplacesADanglingLink) {

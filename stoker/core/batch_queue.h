@@ -15,7 +15,7 @@
 // shared, and the consumer may still finish it.
 //
 // run() may be called by any number of threads, take() and finish() by one thread at a time. The
-// object must outlive all calls: stop(), let the consumer end, then wait_for_callers().
+// object must outlive all calls.
 #pragma once
 
 #include <algorithm>
@@ -103,11 +103,6 @@ class BatchQueue {
     stopped_ = true;
     news_.notify_all();
   }
-  // Until nobody is in run().
-  void wait_for_callers() {
-    std::unique_lock lock(mutex_);
-    left_.wait(lock, [this] { return stats_.callers == 0; });
-  }
 
   [[nodiscard]] BatchQueueStats stats() const {
     const std::lock_guard lock(mutex_);
@@ -125,8 +120,7 @@ class BatchQueue {
       if (!entered_) return;
       const std::lock_guard lock(queue_.mutex_);
       if (preparing_) queue_.end_preparing();
-      // Under the lock: when the owner has seen it, nothing here touches the queue any more.
-      if (--queue_.stats_.callers == 0) queue_.left_.notify_all();
+      --queue_.stats_.callers;
     }
     Caller(const Caller&) = delete;
     Caller& operator=(const Caller&) = delete;
@@ -206,7 +200,6 @@ class BatchQueue {
   const BatchQueueOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable news_;  // for the consumer
-  std::condition_variable left_;  // the last caller has
   std::deque<std::shared_ptr<Work>> waiting_;
   Clock::time_point first_since_;  // of the first in waiting_
   std::size_t preparing_ = 0;      // callers that have entered and not brought their work yet

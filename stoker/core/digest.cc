@@ -37,6 +37,12 @@ std::string Digest::hex() const {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+std::string digest_of(std::span<const std::byte> bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.hex();
+}
+
 std::uint64_t digest64(std::span<const std::byte> bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }

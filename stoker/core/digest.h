@@ -26,6 +26,9 @@ class STOKER_API Digest {
   std::unique_ptr<State> state_;
 };
 
+// Of these bytes alone.
+[[nodiscard]] STOKER_API std::string digest_of(std::span<const std::byte> bytes);
+
 // 64 bits of XXH3 in one call, for many small pieces.
 [[nodiscard]] std::uint64_t digest64(std::span<const std::byte> bytes) noexcept;
 

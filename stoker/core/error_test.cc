@@ -25,6 +25,15 @@ TEST(Error, LeavesEmptyPartsOut) {
   EXPECT_STREQ(Error({.what = "no data", .found = "nothing"}).what(), "no data: nothing");
 }
 
+TEST(Error, NamesOfFilesCannotCommandATerminal) {
+  const std::string name = "\x1b]0;owned\x07\nstoker: all is well";
+  const Error error({.what = "cannot read a\x1b[2J", .path = name, .found = "two\nlines \x9b"});
+  EXPECT_STREQ(error.what(),
+               "cannot read a\\x1b[2J: \\x1b]0;owned\\x07\\x0astoker: all is well: two\n"
+               "lines \\x9b");
+  EXPECT_EQ(error.details().path, name) << "a program gets the path as it is";
+}
+
 TEST(Error, CausesFollowTheMessageInnermostLast) {
   const ErrorDetails disk{.what = "cannot read file", .path = "b.bin", .found = "I/O error"};
   const ErrorDetails damaged{
@@ -38,6 +47,8 @@ TEST(Error, CausesFollowTheMessageInnermostLast) {
             "    cause: cannot read file: b.bin: I/O error\n"
             "  cause: the checkpoint is empty: c.bin");
   EXPECT_EQ(full_message({.what = "no data"}), "no data");
+  EXPECT_STREQ(Error({.what = "no file. Check the path.", .hint = "Or skip it"}).what(),
+               "no file. Check the path. Or skip it");
 }
 
 TEST(Error, CausesThatTheMessageTellsAreNotRepeated) {

@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::array<int, 3> kSignals = {SIGTERM, SIGINT, SIGUSR1};
+constexpr std::array<int, 4> kSignals = {SIGTERM, SIGINT, SIGUSR1, SIGHUP};
 
 // What a handler may touch.
 volatile std::sig_atomic_t received_signal = 0;
@@ -22,9 +22,13 @@ StopSignals::StopSignals() {
   received_signal = 0;
   struct sigaction action = {};
   action.sa_handler = note_signal;
-  action.sa_flags = SA_RESTART | SA_RESETHAND;  // the second one acts by default
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], &action, &old_actions[i]);
+    const bool is_hangup = kSignals[i] == SIGHUP;
+    action.sa_flags = SA_RESTART;
+    if (!is_hangup) action.sa_flags |= SA_RESETHAND;  // the second one acts by default
+    ::sigaction(kSignals[i], nullptr, &old_actions[i]);
+    if (is_hangup && old_actions[i].sa_handler == SIG_IGN) continue;
+    ::sigaction(kSignals[i], &action, nullptr);
   }
 }
 

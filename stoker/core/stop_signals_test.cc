@@ -10,7 +10,8 @@ namespace stoker {
 namespace {
 
 TEST(StopSignals, EachKindIsAWishToStop) {
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
+  std::signal(SIGHUP, SIG_DFL);  // nohup ignores it for the tests too
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) {
     const StopSignals signals;
     EXPECT_EQ(signals.received(), 0);
     std::raise(signal);
@@ -30,6 +31,24 @@ TEST(StopSignals, TheSecondOneEndsTheProcess) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+TEST(StopSignals, ATerminalThatClosesMayHangUpTwice) {
+  std::signal(SIGHUP, SIG_DFL);
+  const StopSignals signals;
+  std::raise(SIGHUP);
+  std::raise(SIGHUP);  // would end this process
+  EXPECT_EQ(signals.received(), SIGHUP);
+}
+
+TEST(StopSignals, UnderNohupAHangupIsNoWishToStop) {
+  const auto old = std::signal(SIGHUP, SIG_IGN);
+  {
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    EXPECT_EQ(signals.received(), 0);
+  }
+  EXPECT_EQ(std::signal(SIGHUP, old), SIG_IGN);
 }
 
 TEST(StopSignals, TheOldHandlerComesBack) {

@@ -15,6 +15,7 @@
 
 #include "stoker/core/environment.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/invariant.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/missing_part.h"
@@ -23,7 +24,6 @@
 #include "stoker/data/detail/open_shards.h"
 #include "stoker/data/sources/idx.h"
 #include "stoker/data/sources/listing_cache.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -112,15 +112,15 @@ std::string_view without_carriage_return(std::string_view line) {
 
 // One name per line; the end of the last line may be missing.
 std::vector<std::string> read_class_names(const fs::path& path) {
-  const MappedFile file(path);
-  const std::span bytes = file.bytes();
-  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const FileBytes file(path);
+  const std::string_view text = file.text();
+  std::string_view rest = text;
   std::vector<std::string> names;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string name(without_carriage_return(rest.substr(0, end)));
     if (name.empty() || std::ranges::find(names, name) != names.end() || names.size() == 256) {
-      fail_class_names(path, bytes.size() - rest.size(),
+      fail_class_names(path, text.size() - rest.size(),
                        fmt::format("\"{}\" in line {}", name, names.size() + 1));
     }
     names.push_back(std::move(name));

@@ -1,19 +1,17 @@
 #include "stoker/data/data_identity.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "stoker/core/digest.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/detail/each_in_parallel.h"
 #include "stoker/data/detail/identity_lines.h"
 #include "stoker/data/shards/shard_source.h"
@@ -90,41 +88,13 @@ std::vector<std::string> prefixes_of(std::span<const DataPart> parts) {
   return prefixes;
 }
 
-std::string hex_of(std::span<const std::byte> bytes) {
-  return fmt::format("{:016x}", digest64(bytes));
-}
-
-class Descriptor {
- public:
-  // Without waiting for the other end of a pipe in a file's place.
-  explicit Descriptor(const std::string& path)
-      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
 // Nothing where it is no regular file that can be read.
 std::optional<std::vector<std::byte>> read_content(const std::string& path) {
-  const Descriptor file(path);
-  struct stat status {};
-  if (file.number() < 0 || ::fstat(file.number(), &status) != 0) return std::nullopt;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (!S_ISREG(status.st_mode) || status.st_size > kMost) return std::nullopt;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(file.number(), bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return std::nullopt;
-    done += static_cast<std::size_t>(got);
-  }
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  auto file = InputFile::open(path);
+  if (!file || file->size() > kMost) return std::nullopt;
+  std::vector<std::byte> bytes(file->size());
+  if (!file->read(0, bytes)) return std::nullopt;
   return bytes;
 }
 
@@ -188,7 +158,7 @@ std::string array_name(const IdxArray& array) {
 void add_array(std::string& text, const IdxArray& array, bool with_content) {
   text += fmt::format("array\t{}\t{}\t{}\t{}\n", escape_field(array_name(array)),
                       array.header.value_bytes, array.header.count,
-                      with_content ? hex_of(std::as_bytes(array.values)) : "-");
+                      with_content ? fmt::format("{:016x}", digest_of_values(array)) : "-");
 }
 
 void add_shards(std::string& text, const ShardManifest& manifest, const std::string& prefix) {

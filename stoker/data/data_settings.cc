@@ -153,6 +153,10 @@ std::vector<Setting> settings_of(ShardOptions& options) {
           {.name = "store-timeout",
            .help = "remote shards: seconds without data before a download is repeated",
            .place = text_of(options.store.retry.stall, {1, 86'400}),
+           .scope = kRun},
+          {.name = "follow-redirects",
+           .help = "remote shards over HTTP: follow redirects to other hosts",
+           .place = &options.store.follow_redirects,
            .scope = kRun}};
 }
 

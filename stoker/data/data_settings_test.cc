@@ -96,6 +96,9 @@ TEST(DataSettings, ShardsAreReadAndWritten) {
   set("store-timeout", "7");
   EXPECT_EQ(options.store.retry.stall.count(), 7);
   EXPECT_THROW(set("store-timeout", "0"), Error);
+  EXPECT_FALSE(options.store.follow_redirects);
+  set("follow-redirects", "true");
+  EXPECT_TRUE(options.store.follow_redirects);
   EXPECT_THROW(set("shuffle-window", "0"), Error);
 }
 

@@ -8,9 +8,9 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/invariant.h"
 #include "stoker/data/detail/byte_reader.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -66,7 +66,7 @@ void write_identity(const std::filesystem::path& path, const DataIdentity& ident
 
 std::optional<DataIdentity> read_identity(const std::filesystem::path& path) {
   try {
-    const MappedFile file(path);
+    const FileBytes file(path);
     if (!detail::looks_like_gzip(file.bytes())) return std::nullopt;
     detail::GzipReader reader(file.bytes(), path.string());
     std::string text;

@@ -1,11 +1,12 @@
 #include "stoker/data/split.h"
 
 #include <algorithm>
-#include <regex>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "stoker/core/error.h"
 #include "stoker/data/detail/choose_samples.h"
@@ -16,35 +17,52 @@ namespace {
 
 using detail::SampleGroups;
 
-std::regex parse_expression(const std::string& text) {
+// Bytes and not characters, so that names in any encoding match; messages are ours.
+RE2::Options expression_options() {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+[[noreturn]] void refuse_expression(std::string expected, std::string found, std::string hint) {
+  throw OptionError({.what = "cannot read the expression for groups",
+                     .expected = std::move(expected),
+                     .found = std::move(found),
+                     .hint = std::move(hint)});
+}
+
+void check_expression(const RE2& expression) {
   constexpr const char* kHint =
       "Put () round the part of the path that names the group, e.g. \"patient([0-9]+)_\".";
-  try {
-    std::regex expression(text);
-    if (expression.mark_count() > 0) return expression;
-  } catch (const std::regex_error& error) {
-    throw OptionError({.what = "cannot read the expression for groups",
-                       .expected = "a regular expression (ECMAScript)",
-                       .found = fmt::format("\"{}\" ({})", text, error.what()),
-                       .hint = kHint});
+  const std::string& text = expression.pattern();
+  if (!expression.ok()) {
+    const bool is_perls = expression.error_code() == RE2::ErrorBadPerlOp ||
+                          expression.error_code() == RE2::ErrorBadEscape;
+    refuse_expression("a regular expression", fmt::format("\"{}\" ({})", text, expression.error()),
+                      is_perls ? "RE2 reads it, whose time is bounded: it has no look-ahead, "
+                                 "look-behind or back-references, such as (?=a) and \\1."
+                               : kHint);
   }
-  throw OptionError({.what = "cannot read the expression for groups",
-                     .expected = "parentheses",
-                     .found = fmt::format("none in \"{}\"", text),
-                     .hint = kHint});
+  if (expression.NumberOfCapturingGroups() == 0) {
+    refuse_expression("parentheses", fmt::format("none in \"{}\"", text), kHint);
+  }
 }
 
 // Sets how many images the expression does not match.
 SampleGroups group_by(const ImageListing& listing, const std::string& text,
                       std::uint64_t& ungrouped) {
-  const std::regex expression = parse_expression(text);
+  const RE2 expression(text, expression_options());
+  check_expression(expression);
   SampleGroups groups;
   std::unordered_map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < listing.images.size(); ++i) {
-    std::smatch match;
+    const std::string& path = listing.images[i].path;
+    std::array<re2::StringPiece, 2> match;  // all of it, and the group
     std::size_t number = groups.count();
-    if (std::regex_search(listing.images[i].path, match, expression) && match[1].matched) {
-      number = numbers.emplace(match[1].str(), number).first->second;
+    if (expression.Match(path, 0, path.size(), RE2::UNANCHORED, match.data(), match.size()) &&
+        match[1].data() != nullptr) {
+      number = numbers.emplace(std::string(match[1]), number).first->second;
     } else {
       ++ungrouped;
     }

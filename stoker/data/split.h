@@ -20,9 +20,9 @@ struct SplitOptions {
   // In (0, 1): this fraction of the images, chosen by the seed, goes to validation.
   std::optional<double> fraction = {};
   bool stratified = false;  // the fraction of each class, instead of the fraction of all
-  // A regular expression (ECMAScript) that is searched for in the relative path; what its first
-  // parentheses match names the image's group. A group stays on one side, and `every` counts
-  // groups instead of images. An image without a match is a group of its own.
+  // A regular expression (of RE2: time and memory are bounded) that is searched for in the relative
+  // path; what its first parentheses match names the image's group. A group stays on one side, and
+  // `every` counts groups instead of images. An image without a match is a group of its own.
   std::string group = {};
   std::uint64_t seed = 0;
 };

@@ -213,6 +213,15 @@ TEST(Split, GroupsTiedByDuplicatesAreOne) {
   }
 }
 
+// Backtracking would take longer than anybody waits.
+TEST(Split, AnExpressionTakesNoLongerForALongPath) {
+  ImageListing listing = made_listing({10, 10});
+  listing.images[0].path = std::string(4000, 'a');
+  const ErrorDetails error =
+      error_of([&] { (void)split_listing(listing, {.group = "((a*)*)*z"}); });
+  EXPECT_THAT(error.what, HasSubstr("matches no image"));
+}
+
 TEST(Split, WrongOptionsAreErrors) {
   const ImageListing listing = made_listing({10, 10});
   const auto error = [&](const SplitOptions& options) {
@@ -226,6 +235,11 @@ TEST(Split, WrongOptionsAreErrors) {
   EXPECT_THAT(error({.every = 0}).found, "0");
   EXPECT_THAT(error({.group = "p[0-9]"}).expected, "parentheses");
   EXPECT_THAT(error({.group = "(p["}).expected, HasSubstr("regular expression"));
+  for (const char* unsupported : {"(p[0-9])(?=_)", "(p)\\1", "(?<!x)(p)"}) {
+    const ErrorDetails refused = error({.group = unsupported});
+    EXPECT_THAT(refused.found, HasSubstr(unsupported));
+    EXPECT_THAT(refused.hint, HasSubstr("back-references"));
+  }
   EXPECT_THAT(error({.group = "(patient)"}).what, HasSubstr("matches no image"));
   EXPECT_THAT(error({.group = "(jpg)"}).what, HasSubstr("empty"));
   EXPECT_THAT(error({.fraction = 0.001}).what, HasSubstr("empty"));

@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLeastPatience{1000}, kMostPatience{5000};
 constexpr milliseconds kMargin{250};  // for all that is neither waiting nor asking who is missing
 
+constexpr const char* kPerhapsSecret =
+    "If rank 0 has a `dist_secret_file` or STOKER_DIST_SECRET, this rank needs the same";
+
 std::string reason_of(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
@@ -61,7 +64,7 @@ Group::Group(const Launch& launch, const GroupOptions& options)
   // c10d warns with pages of addresses of what our errors say in a line.
   if (!environment_variable("TORCH_CPP_LOG_LEVEL")) FLAGS_caffe2_log_level = c10::GLOG_ERROR;
   try {
-    connect();
+    connect(options);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -70,14 +73,19 @@ Group::Group(const Launch& launch, const GroupOptions& options)
                                           rank(), ranks(), detail::host_name(), address_,
                                           launch_.master_address, launch_.master_port),
                       .expected = fmt::format("{} ranks, from {}", ranks(), launch_.launcher),
-                      .found = handles_->store ? verdict("") + "; c10d says: " + reason : reason});
+                      .found = handles_->store ? verdict("") + "; c10d says: " + reason : reason,
+                      .hint = options.secret.empty() && rank() != 0 ? kPerhapsSecret : ""});
   }
 }
 
 Group::~Group() = default;
 
-void Group::connect() {
-  handles_->store = detail::meet(launch_, address_, operation_);
+void Group::connect(const GroupOptions& options) {
+  handles_->store = detail::meet(launch_, address_, options.secret, operation_);
+  // The name of the meeting place may have moved to another network since.
+  if (rank() != 0 && options.interface.empty()) {
+    address_ = detail::address_towards(launch_.master_address, launch_.master_port);
+  }
   handles_->store->set(about_key(rank()), fmt::format("{}, {}\n{}", detail::host_name(), address_,
                                                       detail::own_cpus_text()));
   handles_->ranks = new_process_group("ranks");

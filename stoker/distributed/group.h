@@ -38,6 +38,8 @@ struct GroupOptions {
   // Name of the network interface to use; empty: the one that leads to the meeting place.
   std::string interface = {};
   c10::Device device = c10::DeviceType::CPU;  // of the tensors; others lie on the CPU
+  // With which ranks prove themselves (secret.h); empty: whoever reaches the store takes part.
+  std::string secret = {};
 };
 
 class Group {
@@ -96,7 +98,7 @@ class Group {
   [[nodiscard]] const Handles& handles() const noexcept { return *handles_; }
 
  private:
-  void connect();
+  void connect(const GroupOptions& options);
   [[nodiscard]] c10::intrusive_ptr<c10d::ProcessGroup> new_process_group(const char* name);
   void learn_about_others();
   [[noreturn]] void fail(const char* what, const std::string& reason);

@@ -8,11 +8,13 @@
 #include <exception>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "stoker/core/error.h"
+#include "stoker/data/shards/shard_manifest.h"
 #include "stoker/data/sources/image_folder.h"
 #include "stoker/data/sources/image_table.h"
 #include "stoker/doctor/detail/doctor_checks.h"
@@ -164,6 +166,20 @@ class Examination {
   std::exception_ptr failure_;  // of a worker
 };
 
+void refuse_shards(const fs::path& data) {
+  for (const char* part : {"", "train"}) {
+    std::error_code ignored;
+    const fs::path manifest = data / part / kManifestName;
+    if (!fs::is_regular_file(manifest, ignored)) continue;
+    throw Error({.what = "the doctor does not examine shards",
+                 .path = data.string(),
+                 .expected = "a folder or table of images",
+                 .found = manifest.string(),
+                 .hint = "Examine the images from which the shards were written. What cannot be "
+                         "read in shards is reported by `on_error` skip."});
+  }
+}
+
 void check_all(Diagnosis& diagnosis, const DoctorOptions& options) {
   detail::Findings& out = diagnosis.findings;
   detail::check_decoding(diagnosis, out);
@@ -206,6 +222,7 @@ std::string_view class_name_of(const Diagnosis& diagnosis, const ExaminedImage& 
 
 Diagnosis diagnose(const fs::path& data, const DoctorOptions& options) {
   Diagnosis diagnosis{.folder = data, .parts = {}, .images = {}, .findings = {}};
+  refuse_shards(data);
   if (is_image_table(data)) {
     detail::add_table(diagnosis, data, options.table);
   } else {

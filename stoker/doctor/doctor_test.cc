@@ -57,6 +57,13 @@ TEST_F(DoctorTest, FilesThatCannotBeDecodedAreErrors) {
   EXPECT_EQ(detail(), "an empty file");
 }
 
+TEST_F(DoctorTest, ShardsAreNamedForWhatTheyAre) {
+  add("train/manifest.tsv", Bytes{'#'});
+  const ErrorDetails error = error_of([&] { static_cast<void>(diagnosis()); });
+  EXPECT_THAT(error.what, HasSubstr("shards"));
+  EXPECT_THAT(error.found, HasSubstr("train/manifest.tsv"));
+}
+
 TEST_F(DoctorTest, LargeImagesAreErrors) {
   add("a/fits.png", scene(1, 100, 80));
   add("a/large.png", scene(2, 100, 81));

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <span>
-#include <system_error>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "stoker/core/digest.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/sources/dark_images.h"
 #include "stoker/data/sources/file_content.h"
 
@@ -23,46 +19,22 @@ namespace {
 // No camera writes more into one image; it keeps a misnamed disk image out of memory.
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
-// Closes on every way out.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-std::string reason_of(int error) { return std::generic_category().message(error); }
-
-// Fills `bytes`; the reason where that fails. Reads instead of mapping: a bad sector or a file that
-// another program shortens is then an error and not a signal.
+// Fills `bytes`; the reason where that fails.
 std::string read_all(const std::filesystem::path& path, std::vector<std::byte>& bytes) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return reason_of(errno);
-  struct stat status {};
-  if (::fstat(file.fd, &status) != 0) return reason_of(errno);
-  if (!S_ISREG(status.st_mode)) return "not a regular file";
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > kMaxFileBytes) return fmt::format("{} bytes, more than an image has", size);
-  bytes.resize(size);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::read(file.fd, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return reason_of(errno);
-    if (count == 0) break;  // shorter than a moment ago
-    done += static_cast<std::size_t>(count);
+  auto file = InputFile::open(path);
+  if (!file) {
+    return file.error().expected.empty() ? file.error().found
+                                         : fmt::format("not {}", file.error().expected);
   }
-  bytes.resize(done);
-  return "";
+  if (file->size() > kMaxFileBytes) {
+    return fmt::format("{} bytes, more than an image has", file->size());
+  }
+  bytes.resize(file->size());
+  auto read = file->read(0, bytes);
+  return read ? "" : read.error().found;
 }
 
-std::string digest_of(std::span<const std::byte> bytes) {
-  Digest digest;
-  digest.add(bytes);
-  return digest.hex();
-}
-
-std::string digest_of(const ImageView& pixels) {
+std::string digest_of_pixels(const ImageView& pixels) {
   Digest digest;
   const std::array<std::int32_t, 3> shape = {pixels.shape.height, pixels.shape.width,
                                              pixels.shape.channels};
@@ -142,7 +114,7 @@ void ImageExaminer::examine_bytes(ImageFacts& facts) {
 }
 
 void ImageExaminer::examine_pixels(ImageFacts& facts, const ImageView& pixels) {
-  facts.pixel_digest = digest_of(pixels);
+  facts.pixel_digest = digest_of_pixels(pixels);
   facts.blank = is_blank(pixels);
   if (facts.header->bits == 16) facts.brightest = brightest_value(pixels);
   facts.sketch = sketch_of(pixels, scratch_);

@@ -4,8 +4,9 @@
 /// One ImageDecoder a thread: it keeps its memory from image to image, so that none is taken once
 /// it has seen the largest. Nothing is read beyond the given bytes, nothing is printed, and no
 /// memory is taken before the header has passed the limits: then at most 20 bytes a pixel and 32
-/// MB; 40 bytes a pixel for 16 bits or RGBA. (The exception is a hostile WebP without loss: libwebp
-/// takes what its code tables need, which may be hundreds of MB for a file of as many kB.)
+/// MB, and a copy of a JPEG file that is decoded in parts; 40 bytes a pixel for 16 bits or RGBA.
+/// (The exception is a hostile WebP without loss: libwebp takes what its code tables need, which
+/// may be hundreds of MB for a file of as many kB.)
 ///
 /// Pixels equal Pillow's: the accurate integer DCT with smooth chroma for JPEG. At depth 8, of 16
 /// bits the high byte is kept, in every format. At depth 16, values of 16 bits keep all of them,
@@ -127,8 +128,9 @@ class ImageDecoder {
   [[nodiscard]] STOKER_API Result<ImageHeader> open(std::span<const std::byte> bytes, int page = 0);
 
   /// Decodes what open() has accepted, once for each open(). An error names reason and byte but no
-  /// path: the caller knows it. Damage is an error, not half an image; but damage below the region
-  /// is not seen, because those bytes are not read. The region must lie inside the image.
+  /// path: the caller knows it. Damage is an error, not half an image; but damage outside the
+  /// region may not be seen, because not all of those bytes are read. The region must lie inside
+  /// the image.
   [[nodiscard]] STOKER_API Result<DecodedImage> decode(const DecodeOptions& options);
 
  private:

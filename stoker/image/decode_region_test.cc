@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "stoker/core/rng.h"
 #include "stoker/image/test_codecs.h"
 
 namespace stoker {
@@ -13,19 +12,11 @@ namespace {
 using test::decode_all;
 using test::JpegKind;
 using test::make_jpeg;
+using test::random_region;
 
 // Sampling factors of the first component, most of which no usual encoder writes.
 constexpr std::pair<int, int> kSamplings[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1},
                                               {1, 4}, {4, 2}, {2, 4}, {3, 1}, {3, 2}};
-
-Region random_region(Rng& rng, int width, int height) {
-  const int w = 1 + static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(width)));
-  const int h = 1 + static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(height)));
-  return {.left = static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(width - w + 1))),
-          .top = static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(height - h + 1))),
-          .width = w,
-          .height = h};
-}
 
 std::string name(const Region& r) {
   return fmt::format("region {},{} of {}x{}", r.left, r.top, r.width, r.height);

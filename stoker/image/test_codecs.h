@@ -11,6 +11,7 @@
 #include <jpeglib.h>
 #include <webp/encode.h>
 
+#include "stoker/core/rng.h"
 #include "stoker/core/test_files.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/image.h"
@@ -143,6 +144,15 @@ inline Image decode_all(const Bytes& bytes, const DecodeOptions& options = {}) {
   ImageDecoder decoder;
   (void)decoder.open(as_span(bytes)).value();
   return Image(decoder.decode(options).value().pixels);
+}
+
+inline Region random_region(Rng& rng, int width, int height) {
+  const int w = 1 + static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(width)));
+  const int h = 1 + static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(height)));
+  return {.left = static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(width - w + 1))),
+          .top = static_cast<int>(rng.uniform_int(static_cast<std::uint32_t>(height - h + 1))),
+          .width = w,
+          .height = h};
 }
 
 inline Image cut(const Image& image, const Region& region) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "stoker/core/error.h"
-#include "stoker/io/plain_text.h"
+#include "stoker/core/plain_text.h"
 
 namespace stoker {
 namespace {

@@ -349,14 +349,14 @@ ExportedProgram parse_exported_program(std::span<const std::byte> bytes, const s
 }
 
 std::string read_exported_extra(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  const FileBytes file(path);
   const std::string name = path.string();
   const ZipArchive zip(file.bytes(), name);
   return extra_of({zip, file.bytes(), name, find_root(zip, name)});
 }
 
 ExportedProgram::ExportedProgram(const std::filesystem::path& path) {
-  MappedFile file(path);
+  FileBytes file(path);
   *this = parse_exported_program(file.bytes(), path.string());
   file_ = std::move(file);
 }

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/safetensors.h"
 
 namespace stoker {
@@ -129,7 +129,7 @@ class ExportedProgram {
   std::vector<ExportedTensor> tensors_;
   std::vector<std::vector<std::byte>> copies_;
   std::string facts_;
-  MappedFile file_;
+  FileBytes file_;
 };
 
 // The same for bytes in memory, which must outlive the result; `name` is for messages.

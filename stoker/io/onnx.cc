@@ -11,6 +11,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
 #include "stoker/core/invariant.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/io/detail/protobuf.h"
 #include "stoker/io/detail/text.h"
 
@@ -134,7 +135,7 @@ ProtoMessage encode_attribute(const OnnxAttribute& one) {
 OnnxGraph::OnnxGraph(std::string name) : name_(std::move(name)) {}
 
 void OnnxGraph::take_name(const std::string& name) {
-  if (!name.empty() && detail::is_utf8(name) && names_.insert(name).second) return;
+  if (!name.empty() && is_utf8(name) && names_.insert(name).second) return;
   fail("a name of its own, in UTF-8, for each value", printable(name), "Choose another name.");
 }
 
@@ -233,7 +234,7 @@ OnnxValue OnnxGraph::node(std::string_view operation, std::initializer_list<Onnx
 }
 
 void OnnxGraph::metadata(const std::string& key, const std::string& value) {
-  if (!detail::is_utf8(key) || !detail::is_utf8(value)) {
+  if (!is_utf8(key) || !is_utf8(value)) {
     fail("text in UTF-8 beside the graph", fmt::format("{}: {}", printable(key), printable(value)),
          "Convert the text to UTF-8, e.g. with iconv.");
   }

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/detail/protobuf_reader.h"
 #include "stoker/io/detail/safetensors_header.h"
 #include "stoker/io/detail/text.h"
@@ -283,7 +283,7 @@ OnnxFacts parse_onnx_facts(std::span<const std::byte> bytes, const std::string& 
 }
 
 OnnxFacts read_onnx_facts(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  const FileBytes file(path);
   return parse_onnx_facts(file.bytes(), path.string());
 }
 

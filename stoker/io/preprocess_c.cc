@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@
 
 struct stoker_preprocessor {
   stoker::Preprocessor preprocessor;
+  std::vector<std::string> class_names = {};
 };
 
 namespace {
@@ -53,16 +56,21 @@ PreprocessOptions options_of(const stoker_preprocess_options& given) {
   return options;
 }
 
-PreprocessOptions options_of_model(const std::string& path, std::int32_t layout) {
+stoker_preprocessor* preprocessor_of_model(const std::string& path, std::int32_t layout) {
   const stoker::SafetensorsFile file{std::filesystem::path(path)};
-  const stoker::ModelPreprocessing found = stoker::read_model_preprocessing(file.metadata(), path);
+  const stoker::SafetensorsMetadata& metadata = file.metadata();
+  const stoker::ModelPreprocessing found = stoker::read_model_preprocessing(metadata, path);
   PreprocessOptions options{
       .image = found.image,
       .framing = found.framing,
       .normalisation = stoker::from_mean_and_deviation(found.mean, found.deviation),
       .window = stoker::parse_window(found.window)};
   set_layout(options, layout);
-  return options;
+  std::vector<std::string> names;
+  if (metadata.contains(stoker::model_key::kClasses)) {
+    names = stoker::read_model_classes(metadata, path);
+  }
+  return new stoker_preprocessor{stoker::Preprocessor(options), std::move(names)};
 }
 
 template <class Make>
@@ -126,7 +134,7 @@ stoker_preprocessor* stoker_preprocessor_create(const stoker_preprocess_options*
 stoker_preprocessor* stoker_preprocessor_from_model(const char* model_path, int32_t layout) {
   return made([&] {
     require(model_path != nullptr, "a path");
-    return new stoker_preprocessor{stoker::Preprocessor(options_of_model(model_path, layout))};
+    return preprocessor_of_model(model_path, layout);
   });
 }
 
@@ -144,6 +152,15 @@ void stoker_preprocessor_shape(const stoker_preprocessor* preprocessor, int32_t*
   if (height != nullptr) *height = shape.height;
   if (width != nullptr) *width = shape.width;
   if (channels != nullptr) *channels = shape.channels;
+}
+
+size_t stoker_preprocessor_class_count(const stoker_preprocessor* preprocessor) {
+  return preprocessor == nullptr ? 0 : preprocessor->class_names.size();
+}
+
+const char* stoker_preprocessor_class_name(const stoker_preprocessor* preprocessor, size_t index) {
+  if (index >= stoker_preprocessor_class_count(preprocessor)) return nullptr;
+  return preprocessor->class_names[index].c_str();
 }
 
 int stoker_preprocess_encoded(const stoker_preprocessor* preprocessor, const void* bytes,

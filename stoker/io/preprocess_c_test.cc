@@ -81,7 +81,8 @@ TEST(PreprocessC, ReadsWhatAModelFileSays) {
   const SafetensorsMetadata metadata = {{"stoker.image", "6x5x3"},
                                         {"stoker.mean", "[0.5,0.5,0.5]"},
                                         {"stoker.std", "[0.25,0.25,0.25]"},
-                                        {"stoker.framing", "resize(6,5)"}};
+                                        {"stoker.framing", "resize(6,5)"},
+                                        {"stoker.classes", R"(["ant","bee"])"}};
   const std::string path = (folder.path() / "model.safetensors").string();
   write_safetensors(path, {}, metadata);
   const Handle of_model(stoker_preprocessor_from_model(path.c_str(), STOKER_FLOAT_NCHW));
@@ -89,11 +90,16 @@ TEST(PreprocessC, ReadsWhatAModelFileSays) {
   std::int32_t height = 0, width = 0, channels = 0;
   stoker_preprocessor_shape(of_model.get(), &height, &width, &channels);
   EXPECT_EQ(height * 100 + width * 10 + channels, 653);
+  ASSERT_EQ(stoker_preprocessor_class_count(of_model.get()), 2U);
+  EXPECT_STREQ(stoker_preprocessor_class_name(of_model.get(), 1), "bee");
+  EXPECT_EQ(stoker_preprocessor_class_name(of_model.get(), 2), nullptr);
+  EXPECT_EQ(stoker_preprocessor_class_count(nullptr), 0U);
   const stoker_preprocess_options options = small_options();
   const Handle of_options(stoker_preprocessor_create(&options));
   const std::vector<std::byte> file =
       encode_png(test::random_image({.height = 17, .width = 12, .channels = 3}, 4).view());
   EXPECT_EQ(floats_of(of_model, file), floats_of(of_options, file));
+  EXPECT_EQ(stoker_preprocessor_class_count(of_options.get()), 0U);
 }
 
 TEST(PreprocessC, TellsMistakesFromBadImages) {

@@ -274,7 +274,7 @@ std::optional<std::uint64_t> tensor_bytes(DType dtype, std::span<const std::int6
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) {
-  MappedFile file(path);
+  FileBytes file(path);
   *this = parse_safetensors(file.bytes(), path.string());
   file_ = std::move(file);
 }

@@ -2,8 +2,9 @@
 // for each tensor its type, shape and place), then the values. Nothing in such a file is executed.
 //
 // Reading trusts nothing: every length and place is checked before it is used, and memory is taken
-// in proportion to the file, never to a number in it. The values stay where they are: a file is
-// mapped, and a TensorView points into it. Reading from any number of threads is safe.
+// in proportion to the file, never to a number in it. A file is read into memory once, and a
+// TensorView points there: nobody can change or shorten it meanwhile. Reading from any number of
+// threads is safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
 
 namespace stoker {
 
@@ -66,7 +67,7 @@ class SafetensorsFile {
   SafetensorsMetadata metadata_;
   std::vector<TensorView> tensors_;
   std::vector<std::size_t> by_name_;  // places in tensors_
-  MappedFile file_;
+  FileBytes file_;
 };
 
 // The same for bytes in memory, which must outlive the result; `name` is for messages.

@@ -126,8 +126,10 @@ TEST(SafetensorsFile, UnderstandsEscapes) {
 }
 
 TEST(SafetensorsFile, NamesAMissingFile) {
-  const auto details = error_of([] { SafetensorsFile file("/nonexistent/a.safetensors"); });
-  EXPECT_EQ(details.path, "/nonexistent/a.safetensors");
+  const TempFolder folder;
+  const fs::path path = folder.path() / "missing.safetensors";
+  const auto details = error_of([&] { SafetensorsFile file(path); });
+  EXPECT_EQ(details.path, path);
 }
 
 TEST(SafetensorsFile, ErrorsOfAFileNameIt) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/detail/limited_json.h"
 #include "stoker/io/detail/text.h"
 
@@ -169,10 +169,6 @@ Json parse_config(std::string_view text, const std::string& file) {
   return detail::parse_limited_json(text, "config.json", file, limits);
 }
 
-std::string_view text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
 }  // namespace
 
 TimmConfig parse_timm_config(std::string_view text, const std::string& file) {
@@ -199,13 +195,13 @@ TimmConfig parse_timm_config(std::string_view text, const std::string& file) {
 }
 
 TimmConfig read_timm_config(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  return parse_timm_config(text_of(file), path.string());
+  const FileBytes file(path);
+  return parse_timm_config(file.text(), path.string());
 }
 
 bool is_timm_config(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  const Json json = parse_config(text_of(file), path.string());
+  const FileBytes file(path);
+  const Json json = parse_config(file.text(), path.string());
   return json.is_object() && json.contains("architecture");
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/plain_text.h"
 #include "stoker/io/detail/text.h"
 #include "stoker/io/detail/torch_errors.h"
 #include "stoker/io/detail/torch_storages.h"
@@ -269,7 +270,7 @@ std::vector<TensorView> make_tensors(const Pickle& pickle, const PickleValue& di
       fail("text as names of tensors", std::string(kind_name(items[i].kind)));
     }
     const std::string_view name = pickle.text(items[i]);
-    if (name.empty() || !detail::is_utf8(name)) fail("names in UTF-8", printable(name));
+    if (name.empty() || !is_utf8(name)) fail("names in UTF-8", printable(name));
     if (!names.insert(name).second) fail("each name once", printable(name) + " twice");
     if (tensors.size() == kMaxTensors) fail(fmt::format("at most {} tensors", kMaxTensors), "more");
     tensors.push_back(maker.make(std::string(name), items[i + 1]));
@@ -289,7 +290,7 @@ std::vector<std::size_t> sorted_by_name(const std::vector<TensorView>& tensors) 
 }  // namespace
 
 TorchFile::TorchFile(const std::filesystem::path& path) {
-  MappedFile file(path);
+  FileBytes file(path);
   *this = parse_torch_file(file.bytes(), path.string());
   file_ = std::move(file);
 }

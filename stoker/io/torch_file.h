@@ -4,8 +4,8 @@
 // Such a file contains a program for Python's unpickler. It is read as data (io/pickle.h): only the
 // names that tensors need are known, everything else is refused by its name, and nothing in a file
 // is ever executed. Every length and place is checked before it is used; memory follows the size of
-// the file, never a number in it. Values stay where they are, in the mapped file; only tensors that
-// do not lie there in a row are copied. Reading from any number of threads is safe.
+// the file, never a number in it. The file is read into memory once, where values stay; only
+// tensors that do not lie there in a row are copied. Reading from any number of threads is safe.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/safetensors.h"
 
 namespace stoker {
@@ -45,7 +45,7 @@ class TorchFile {
   std::vector<std::size_t> by_name_;  // places in tensors_
   std::string part_;
   std::vector<std::vector<std::byte>> copies_;
-  MappedFile file_;
+  FileBytes file_;
 };
 
 // The same for bytes in memory, which must outlive the result; `name` is for messages.

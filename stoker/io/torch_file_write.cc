@@ -8,6 +8,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/io/detail/safetensors_header.h"
 #include "stoker/io/detail/strided_rows.h"
 #include "stoker/io/detail/text.h"
@@ -31,7 +32,7 @@ using detail::ZipInput;
 }
 
 void check_saved_tensor(const TensorView& tensor, const std::string& file) {
-  if (tensor.name.empty() || !detail::is_utf8(tensor.name)) {
+  if (tensor.name.empty() || !is_utf8(tensor.name)) {
     fail(file, "tensors with names in UTF-8", printable(tensor.name), "Name the tensor.");
   }
   const auto bytes = tensor_bytes(tensor.dtype, tensor.shape);

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::array<std::string_view, 2> kWrappers = {"module.", "_orig_mod."};
+
+constexpr std::size_t kFormatBytes = 64;  // which tell the formats apart
 
 bool all_begin_with(std::span<const TensorView> tensors, std::string_view prefix) {
   return !tensors.empty() && std::ranges::all_of(tensors, [&](const TensorView& tensor) {
@@ -25,17 +28,20 @@ bool looks_like_safetensors(std::span<const std::byte> bytes) {
 }  // namespace
 
 WeightsFile::WeightsFile(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  if (looks_like_torch_file(file.bytes())) {
+  const InputFile file(path);
+  std::array<std::byte, kFormatBytes> begin{};
+  const std::size_t count = std::min<std::uint64_t>(begin.size(), file.size());
+  const auto first = file.read(0, std::span(begin).first(count)).value();
+  if (looks_like_torch_file(first)) {
     format_ = WeightsFormat::kTorch;
     tensors_ = file_.emplace<TorchFile>(path).tensors();
-  } else if (looks_like_safetensors(file.bytes())) {
+  } else if (looks_like_safetensors(first)) {
     tensors_ = file_.emplace<SafetensorsFile>(path).tensors();
   } else {
     throw Error({.what = "cannot read weights",
                  .path = path.string(),
                  .expected = "a safetensors file, or a state_dict of torch.save",
-                 .found = file.bytes().empty() ? "an empty file" : "another beginning",
+                 .found = first.empty() ? "an empty file" : "another beginning",
                  .hint = "Is the file whole, and is it the right one?"});
   }
   prefix_ = strip_common_prefix(tensors_);

@@ -2,11 +2,22 @@
 // (nn/model.h), which may change; an engine's is fixed, so it can be faster.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <ATen/core/Tensor.h>
 
+#include "stoker/nn/calibration.h"
+#include "stoker/nn/model.h"
+
 namespace stoker {
+
+struct EngineOptions {
+  Precision precision = Precision::kFloat32;  // not kFloat16
+  int threads = 1;
+  std::int64_t batch_size = 0;               // of the largest batches; 0: not known
+  const Calibration* calibration = nullptr;  // of kInt8
+};
 
 class Engine {
  public:
@@ -25,5 +36,8 @@ class Engine {
   // For people: "LibTorch, bfloat16, 2 threads".
   [[nodiscard]] virtual std::string description() const = 0;
 };
+
+// Throws Error unless `x` is a batch for such a network.
+void check_batch(const ModelInput& input, const at::Tensor& x);
 
 }  // namespace stoker

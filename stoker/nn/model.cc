@@ -26,6 +26,8 @@ const char* name_of(Precision precision) noexcept {
       return "bfloat16";
     case Precision::kFloat16:
       return "float16";
+    case Precision::kInt8:
+      return "int8";
     default:
       return "float32";
   }

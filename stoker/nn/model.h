@@ -44,8 +44,8 @@ struct ModelStage {
 };
 
 // What convolutions and products are computed in. Weights, gradients, losses and running statistics
-// are float32 in every case.
-enum class Precision { kFloat32, kBfloat16, kFloat16 };
+// are float32 in every case. kInt8 is for engines alone (nn/engine.h).
+enum class Precision { kFloat32, kBfloat16, kFloat16, kInt8 };
 
 [[nodiscard]] const char* name_of(Precision precision) noexcept;  // "float32"
 

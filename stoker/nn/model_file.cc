@@ -125,6 +125,8 @@ SafetensorsMetadata card_metadata(const ModelCard& card) {
   if (!preprocessing.framing.empty()) metadata[model_key::kFraming] = preprocessing.framing;
   if (!card.division.empty()) metadata[kDivision] = card.division;
   add_task(metadata, card);
+  if (!card.calibration.empty()) metadata[kCalibrationKey] = calibration_text(card.calibration);
+  if (!card.engines.empty()) metadata[kEnginesKey] = engine_trial_text(card.engines);
   return metadata;
 }
 
@@ -144,7 +146,53 @@ ModelCard read_card(const SafetensorsMetadata& metadata, const std::string& path
                         .window = found.window};
   if (metadata.contains(kDivision)) card.division = metadata.at(kDivision);
   read_task(card, metadata, path);
+  if (metadata.contains(kCalibrationKey)) {
+    card.calibration = parse_calibration(metadata.at(kCalibrationKey), path);
+  }
+  if (metadata.contains(kEnginesKey)) {
+    card.engines = parse_engine_trial(metadata.at(kEnginesKey), path);
+  }
   return card;
+}
+
+const Calibration& needed_calibration(const ModelCard& card) {
+  if (!card.calibration.empty()) return card.calibration;
+  throw Error({.what = "the model was not calibrated for int8",
+               .expected = "a model file with the ranges of its values",
+               .found = "none",
+               .hint = "`stoker calibrate DATA --weights MODEL` measures them on training data"});
+}
+
+namespace {
+
+void note_text(const std::filesystem::path& path, const char* key, const std::string& text) {
+  check_can_note(path);
+  const SafetensorsFile file(path);
+  SafetensorsMetadata metadata = file.metadata();
+  metadata[key] = text;
+  write_safetensors(path, file.tensors(), metadata, "model");
+}
+
+}  // namespace
+
+void check_can_note(const std::filesystem::path& path) {
+  if (path.extension() == ".safetensors") {
+    const SafetensorsFile file(path);
+    if (file.metadata().contains(kArchitectureKey)) return;
+  }
+  throw Error({.what = "only a model file of Stoker can keep this",
+               .path = path.string(),
+               .expected = fmt::format("a safetensors file with {}", kArchitectureKey),
+               .found = "another file",
+               .hint = "`stoker export WEIGHTS --model NAME --out FILE.safetensors` makes one"});
+}
+
+void note_in_model(const std::filesystem::path& path, const Calibration& calibration) {
+  note_text(path, kCalibrationKey, calibration_text(calibration));
+}
+
+void note_in_model(const std::filesystem::path& path, const EngineTrial& engines) {
+  note_text(path, kEnginesKey, engine_trial_text(engines));
 }
 
 namespace {

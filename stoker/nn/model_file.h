@@ -11,6 +11,8 @@
 
 #include "stoker/core/task.h"
 #include "stoker/io/safetensors.h"
+#include "stoker/nn/calibration.h"
+#include "stoker/nn/engine_trial.h"
 #include "stoker/nn/model.h"
 #include "stoker/nn/model_keys.h"
 #include "stoker/nn/preprocessing.h"
@@ -34,6 +36,8 @@ struct ModelCard {
   std::vector<double> thresholds = {};
   // Of kRegress, one for each target (nn/target_scale.h).
   std::vector<double> target_mean = {}, target_std = {};
+  Calibration calibration = {};  // for int8, where it was measured
+  EngineTrial engines = {};      // which agree and how fast they were, where it was tried
 
   [[nodiscard]] TargetScale target_scale() const { return {target_mean, target_std}; }
 };
@@ -54,6 +58,16 @@ struct LoadedModel {
 // `allow_nonfinite`, a weight is NaN or infinite.
 [[nodiscard]] LoadedModel load_model(const std::filesystem::path& path,
                                      bool allow_nonfinite = false);
+
+// The card's calibration. Throws Error, which says how to get one, where it has none.
+[[nodiscard]] const Calibration& needed_calibration(const ModelCard& card);
+
+// Writes the calibration or the engines of a card into the metadata of a model file; all else of
+// the file stays as it is. Throws Error where the file is no model file of ours, as
+// check_can_note() does.
+void check_can_note(const std::filesystem::path& path);
+void note_in_model(const std::filesystem::path& path, const Calibration& calibration);
+void note_in_model(const std::filesystem::path& path, const EngineTrial& engines);
 
 // The metadata of a file that says the same as the card.
 [[nodiscard]] SafetensorsMetadata card_metadata(const ModelCard& card);

@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/plain_text.h"
 #include "stoker/pipeline/fault_list.h"
 
 namespace stoker {
 namespace {
 
-// Always quoted: reasons hold commas.
+// Always quoted: reasons hold commas. People look at the file in terminals too.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : plain_lines(text)) {
     if (c == '"') result += '"';
     result += c;
   }
@@ -25,7 +26,8 @@ TooManyFaults::TooManyFaults(std::vector<SampleFault> faults, std::uint64_t most
                  fmt::format("too many samples cannot be made; the last is {}", faults.back().name),
              .expected = fmt::format("at most {} that cannot", most),
              .found = faults.back().reason,
-             .hint = "Allow more with `max_errors`, or find all of them with `stoker doctor`"}),
+             .hint = "Allow more with `max_errors`. In a folder or table, `stoker doctor` finds "
+                     "all of them"}),
       faults_(std::move(faults)) {}
 
 void Faults::note(std::uint64_t batch, SampleFault fault) {

@@ -131,6 +131,11 @@ TEST(Faults, AreWrittenAsCsv) {
             "sample,reason,epoch,position\n\"a,\"\"b\"\".jpg\",\"cut\",1,7\n");
 }
 
+TEST(Faults, NamesInTheCsvCannotCommandATerminal) {
+  EXPECT_EQ(faults_as_csv({{.name = "\x1b]0;x\x07.jpg", .reason = "a\x9b", .place = {0, 7}}}),
+            "sample,reason,epoch,position\n\"\\x1b]0;x\\x07.jpg\",\"a\\x9b\",1,7\n");
+}
+
 TEST(Watchdog, NamesTheSampleThatAWorkerIsStuckIn) {
   std::atomic<bool> go{false};
   auto source = std::make_shared<Damaged>(std::set<std::uint64_t>{});

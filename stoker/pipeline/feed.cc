@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/gate.h"
 #include "stoker/data/order/sampler.h"
 #include "stoker/pipeline/detail/isolated_workers.h"
 #include "stoker/pipeline/detail/jobs.h"
@@ -26,6 +29,8 @@ namespace {
 
 constexpr int kMaxWorkers = 4096;
 constexpr std::uint32_t kMaxRing = 65'536;
+// How long a worker that is needed may take before the reader asks whether to give up.
+constexpr std::chrono::milliseconds kPatience{1000};
 
 int resolve_workers(int asked) {
   const int workers = asked == 0 ? default_workers(cpu_budget()) : asked;
@@ -69,14 +74,19 @@ BatchPlan plan_of(const FeedOptions& options, std::uint64_t samples) {
 SampleError::SampleError(std::string sample_name, Cursor place, const std::string& reason)
     : Error({.what = fmt::format("cannot read sample {} (epoch {}, position {}): {}", sample_name,
                                  place.epoch, place.position, reason),
-             .hint = "`stoker doctor` lists all such files; `on_error` skip trains without them"}),
+             .hint = "In a folder or table, `stoker doctor` lists all such files; `on_error` skip "
+                     "trains without them"}),
       sample_name_(std::move(sample_name)),
       place_(place) {}
 
 class Feed::Impl {
  public:
   Impl(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options);
-  ~Impl() { stop(); }
+  // Waits for all workers. See stop() for a way that does not.
+  ~Impl() {
+    request_stop();
+    join();
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -88,14 +98,26 @@ class Feed::Impl {
   [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
   [[nodiscard]] const ImageShape& image_shape() const noexcept { return shape_; }
   [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
+  // False where it was given up: workers go on to use this object, which must not be destroyed.
+  [[nodiscard]] bool stop() noexcept;
+  // After stop() did not wait for all: nobody will join them, and this object must never end.
+  void detach_threads();
+
+  Impl* left_before = nullptr;  // the list of those that were left behind
 
  private:
   class Worker;
   [[nodiscard]] detail::Work work();
   [[nodiscard]] detail::SampleRecipe recipe() const;
   void start_threads();
-  void stop() noexcept;
+  void request_stop() noexcept;
+  void join() noexcept;
+  [[nodiscard]] bool wait_until_ended(Gate::Clock::time_point deadline) noexcept;
   void note_question();
+  // Returns when the next batch is there; throws FeedGivenUp.
+  void wait_for_next();
+  [[nodiscard]] FeedGivenUp given_up() const;
+  void end_with(std::exception_ptr error);
 
   std::shared_ptr<const Source> source_;
   Policy policy_;
@@ -106,6 +128,8 @@ class Feed::Impl {
   std::vector<WorkerTimes> times_;
   std::vector<WorkerActivity> activities_;
   Faults faults_;
+  std::atomic<int> running_{0};  // threads
+  Gate ended_;
   std::vector<std::jthread> threads_;
   std::unique_ptr<detail::IsolatedWorkers> processes_;
   std::unique_ptr<Watchdog> watchdog_;
@@ -277,26 +301,83 @@ Feed::Impl::Impl(std::shared_ptr<const Source> source, Policy policy, const Feed
           });
     }
   } catch (...) {
-    stop();  // threads that did start must not outlive the object that never came to be
+    request_stop();  // threads that did start must not outlive the object that never came to be
+    join();
     throw;
   }
 }
 
 void Feed::Impl::start_threads() {
+  detail::announce_first(work());
   for (std::size_t i = 0; i < times_.size(); ++i) {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
       stand_back(options_.niceness);
       Worker(*this, i).run();
+      running_.fetch_sub(1);
+      ended_.notify_all();
     });
+    running_.fetch_add(1);
   }
 }
 
-void Feed::Impl::stop() noexcept {
+void Feed::Impl::request_stop() noexcept {
   ring_->stop();
-  threads_.clear();  // joins
+  if (processes_) processes_->request_stop();
+}
+
+void Feed::Impl::join() noexcept {
+  threads_.clear();
   processes_.reset();
   watchdog_.reset();
+}
+
+bool Feed::Impl::wait_until_ended(Gate::Clock::time_point deadline) noexcept {
+  if (processes_) return processes_->wait_until_ended(deadline);
+  return ended_.wait_until([this] { return running_.load() == 0; }, deadline);
+}
+
+bool Feed::Impl::stop() noexcept {
+  request_stop();
+  if (options_.give_up) {
+    // Most workers end with the sample that they are at.
+    const auto patient_until = Gate::Clock::now() + kPatience;
+    while (!wait_until_ended(Gate::Clock::now() + kPatience / 4)) {
+      if (Gate::Clock::now() < patient_until || !options_.give_up()) continue;
+      watchdog_.reset();
+      if (processes_) processes_->end_processes();
+      return false;
+    }
+  }
+  join();
+  return true;
+}
+
+void Feed::Impl::detach_threads() {
+  for (std::jthread& thread : threads_) thread.detach();
+  if (processes_) processes_->detach_threads();
+}
+
+FeedGivenUp Feed::Impl::given_up() const {
+  std::string name;
+  for (const WorkerActivity& activity : activities_) {
+    const std::uint64_t sample = activity.sample.load(std::memory_order_acquire);
+    if (sample != WorkerActivity::kNone && name.empty()) name = source_->sample_name(sample);
+  }
+  return FeedGivenUp({.what = "gave up waiting for samples that are being read", .path = name});
+}
+
+// What next() throws from now on.
+void Feed::Impl::end_with(std::exception_ptr error) {
+  error_ = std::move(error);
+  static_cast<void>(stop());  // workers that still read are the destructor's to leave behind
+}
+
+void Feed::Impl::wait_for_next() {
+  if (!options_.give_up) return;
+  while (!ring_->wait_until(Gate::Clock::now() + kPatience, &waited_ns_)) {
+    if (options_.give_up()) throw given_up();
+  }
 }
 
 void Feed::Impl::note_question() {
@@ -316,16 +397,15 @@ std::optional<Batch> Feed::Impl::next() {
   note_question();
   asked_ = false;
   try {
+    wait_for_next();
     auto batch = ring_->take(&waited_ns_);
     if (batch) faults_.collect(batch->number());
     return batch;
   } catch (const TooManyFaults&) {
-    error_ = std::current_exception();
-    stop();
+    end_with(std::current_exception());
     throw;
   } catch (const SampleError&) {
-    error_ = std::current_exception();
-    stop();
+    end_with(std::current_exception());
     throw;
   }
 }
@@ -349,7 +429,16 @@ FeedStats Feed::Impl::stats() const {
 
 Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOptions& options)
     : impl_(std::make_unique<Impl>(std::move(source), std::move(policy), options)) {}
-Feed::~Feed() = default;
+Feed::~Feed() {
+  if (impl_->stop()) return;
+  // Never destroyed: worker threads use it. Kept in a list, where leak checkers find it.
+  static std::mutex mutex;
+  static Impl* left_behind = nullptr;
+  const std::scoped_lock lock(mutex);
+  impl_->detach_threads();
+  impl_->left_before = left_behind;
+  left_behind = impl_.release();
+}
 
 std::optional<Batch> Feed::next() { return impl_->next(); }
 bool Feed::wait_for(std::chrono::milliseconds limit) { return impl_->wait_for(limit); }

@@ -6,7 +6,8 @@
 ///     while (auto batch = feed.next()) train_on(*batch);
 ///
 /// The workers start with the object and are gone when it is, whatever way it ends: at the last
-/// batch, early, or by an exception. A batch may outlive the feed. next() belongs to one thread.
+/// batch, early, or by an exception (but see FeedOptions::give_up). A batch may outlive the feed.
+/// next() belongs to one thread.
 #pragma once
 
 #include <chrono>
@@ -77,6 +78,12 @@ struct FeedOptions {
   /// Called, from a thread of its own, for a sample that takes longer than this; 0: nobody looks.
   std::chrono::milliseconds stall_limit{0};
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
+  /// Asked now and then while next() or the destructor waits for a worker; true: do not wait any
+  /// longer. A read can take for ever (a network file system whose server is gone), and no thread
+  /// can be ended from outside. next() throws FeedGivenUp then, and the destructor leaves workers
+  /// behind that still read, with the memory that they use: for a program that is about to end.
+  /// Without it, both wait. It must not throw.
+  std::function<bool()> give_up = {};
 };
 
 /// Which batches a feed with these options gives for this many samples.
@@ -92,6 +99,12 @@ class STOKER_API SampleError : public Error {
  private:
   std::string sample_name_;
   Cursor place_;
+};
+
+/// The reader's FeedOptions::give_up said that it is not worth waiting for the next batch.
+class STOKER_API FeedGivenUp : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Gives batches, made ahead by its workers. See the top of this file.

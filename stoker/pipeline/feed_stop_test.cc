@@ -1,4 +1,6 @@
 // Ends of a feed that are not the usual one: errors, a reader that goes away, stops at any moment.
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -139,6 +141,64 @@ TEST(FeedStop, WorkersAreGoneWhenTheFeedIs) {
   }
   EXPECT_TRUE(threads_end(before));
 }
+
+class FeedGivesUp : public testing::TestWithParam<bool> {};
+
+// With threads and with processes: batches before the read that hangs are given, the rest is not
+// waited for, and neither is the thread.
+TEST_P(FeedGivesUp, OnAReadThatNeverReturns) {
+  using Clock = std::chrono::steady_clock;
+  const int before = threads_now();
+  const auto source = std::make_shared<test::BlockingSource>(64, 13);
+  std::atomic<bool> stop{false};
+  Clock::time_point asked;
+  {
+    Feed feed(
+        source, Policy(),
+        {.workers = 2, .batch_size = 4, .shuffle = false, .isolate = GetParam(), .give_up = [&] {
+           return stop.load();
+         }});
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(feed.next()) << i;
+    EXPECT_FALSE(feed.wait_for(std::chrono::milliseconds(100)));
+    asked = Clock::now();
+    stop.store(true);
+    try {
+      static_cast<void>(feed.next());
+      FAIL() << "a batch with a sample that was never read";
+    } catch (const FeedGivenUp& error) {
+      EXPECT_EQ(error.details().path, GetParam() ? "" : "made-up#13");
+    }
+  }
+  EXPECT_LT(Clock::now() - asked, std::chrono::seconds(10));
+  source->release();
+  EXPECT_TRUE(GetParam() || threads_end(before));
+}
+
+// As long as nobody asks to stop, a slow read is waited for, also by the destructor.
+TEST_P(FeedGivesUp, OnlyWhenItIsAskedTo) {
+  const auto source = std::make_shared<test::BlockingSource>(8, 5);
+  int asked = 0;
+  std::jthread slow([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    source->release();
+  });
+  const int threads = threads_now();
+  {
+    Feed feed(source, Policy(),
+              {.workers = 2, .batch_size = 4, .isolate = GetParam(), .give_up = [&] {
+                 return ++asked < 0;
+               }});
+    int batches = 0;
+    while (feed.next()) ++batches;
+    EXPECT_EQ(batches, 2);
+  }
+  EXPECT_GE(asked, 1);
+  EXPECT_TRUE(threads_end(threads));
+}
+
+INSTANTIATE_TEST_SUITE_P(, FeedGivesUp, testing::Bool(), [](const auto& isolate) {
+  return isolate.param ? "WithProcesses" : "WithThreads";
+});
 
 }  // namespace
 }  // namespace stoker

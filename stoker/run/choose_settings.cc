@@ -106,6 +106,33 @@ void choose_size(RunSettings& run, const std::optional<ImageShape>& shape,
   }
 }
 
+// A recipe's validation follows the size of training images that the user chose.
+void follow_size(RunSettings& run, const GivenSettings& given, std::vector<std::string>& notes) {
+  if (run.recipe.empty() || !given.contains("aa")) return;
+  if (run.validation_policy != recipe_setting(run.recipe, "val-aa")) return;
+  const Policy train = Policy::parse(run.policy), validation = Policy::parse(run.validation_policy);
+  const FramingOperation *wanted = train.framing(), *found = validation.framing();
+  if (wanted == nullptr || found == nullptr || wanted->output_height() != wanted->output_width() ||
+      wanted->output_height() == found->output_height()) {
+    return;
+  }
+  run.validation_policy =
+      policy_of_size(run.validation_policy, wanted->output_height(), /*differ=*/true);
+  notes.push_back(fmt::format("validation with {}, the size of training", run.validation_policy));
+}
+
+// Recipes are for long runs: `epochs` 1 must not need a second setting.
+void shorten_warmup(RunSettings& run, std::vector<std::string>& notes) {
+  double& warmup = run.train.schedule.warmup_epochs;
+  const auto epochs = static_cast<double>(run.train.feed.epochs);
+  if (run.recipe.empty() || warmup < epochs) return;
+  if (fmt::format("{}", warmup) != recipe_setting(run.recipe, "warmup-epochs")) return;
+  constexpr double kWarmupFraction = 0.1;
+  warmup = kWarmupFraction * epochs;
+  notes.push_back(
+      fmt::format("warm-up of {} epochs, because the recipe's is as long as the run", warmup));
+}
+
 // What the data has decides; a task that was given must be that.
 void choose_task(RunSettings& run, const Source& train, std::vector<std::string>& notes) {
   const Task task = task_of(train);
@@ -183,6 +210,8 @@ std::vector<std::string> choose_settings(RunSettings& run, GivenSettings& given,
     }
   }
   choose_size(run, shape, notes);
+  follow_size(run, given, notes);
+  shorten_warmup(run, notes);
   if (!given.contains("lr")) {
     const double rate = default_rate(run);
     if (rate != run.train.schedule.lr) {

@@ -65,6 +65,34 @@ TEST(ChooseSettings, WhatIsGivenStays) {
   EXPECT_EQ(whole.train.schedule.lr, 0.1);
 }
 
+// Else the model file would describe images of two sizes.
+TEST(ChooseSettings, ValidationOfARecipeHasTheSizeOfTraining) {
+  RunSettings run;
+  run.policy = "random_resized_crop(64,0.3),hflip";
+  GivenSettings given = {"aa"};
+  static_cast<void>(choose_settings(run, given, parts_of({})));
+  EXPECT_EQ(run.recipe, "from-scratch");
+  EXPECT_EQ(run.validation_policy, "resize_crop(73,64)");
+  RunSettings chosen;
+  chosen.policy = run.policy;
+  chosen.validation_policy = "resize_crop(80,72)";
+  given = {"aa", "val-aa"};
+  static_cast<void>(choose_settings(chosen, given, parts_of({})));
+  EXPECT_EQ(chosen.validation_policy, "resize_crop(80,72)");
+}
+
+TEST(ChooseSettings, TheWarmUpOfARecipeFitsAShortRun) {
+  RunSettings run, longer;
+  run.train.feed.epochs = 1;
+  GivenSettings given = {"epochs"};
+  static_cast<void>(choose_settings(run, given, parts_of({})));
+  EXPECT_EQ(run.train.schedule.warmup_epochs, 0.1);
+  longer.train.feed.epochs = 6;
+  given = {"epochs"};
+  static_cast<void>(choose_settings(longer, given, parts_of({})));
+  EXPECT_EQ(longer.train.schedule.warmup_epochs, 5);
+}
+
 TEST(ChooseSettings, TheRateFollowsFromTheOptimiser) {
   RunSettings run;
   run.model = "mlp:784,16,10";

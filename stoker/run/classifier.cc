@@ -1,6 +1,7 @@
 // The class Classifier of stoker/predict.h.
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -52,19 +53,11 @@ PreprocessOptions preprocessing_of(const ReadyModel& ready, const ClassifierOpti
           .limits = {.max_side = options.max_side, .max_pixels = options.max_pixels}};
 }
 
-// Throws where it is none that exists; a list of settings knows.
-EngineSettings checked_engine(const ClassifierOptions& options) {
-  EngineSettings engine;
-  for (const Setting& setting : settings_of(engine)) {
-    set_texts(setting, {setting.name == "engine" ? options.engine : options.precision});
-  }
-  return engine;
-}
-
 ReadyModel ready_model(const std::string& weights, const ClassifierOptions& options) {
   return make_ready(load_described_model(weights_path(weights)),
                     {.threads = options.threads, .device = options.device},
-                    {.batch_size = options.max_batch}, checked_engine(options));
+                    {.batch_size = options.max_batch},
+                    checked_engine(options.engine, options.precision));
 }
 
 void check_options(const ClassifierOptions& options) {
@@ -113,6 +106,39 @@ Classification refused(ClassifyStatus status, std::string reason) {
   return found;
 }
 
+// Calls of a classifier from their first to their last touch of it: longer than they are in its
+// queue.
+class Calls {
+ public:
+  class One {
+   public:
+    explicit One(Calls& calls) : calls_(calls) {
+      const std::lock_guard lock(calls_.mutex_);
+      ++calls_.count_;
+    }
+    ~One() {
+      // Under the lock: when the owner has seen it, nothing here touches the calls any more.
+      const std::lock_guard lock(calls_.mutex_);
+      if (--calls_.count_ == 0) calls_.none_.notify_all();
+    }
+    One(const One&) = delete;
+    One& operator=(const One&) = delete;
+
+   private:
+    Calls& calls_;
+  };
+
+  void wait_until_none() {
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  std::size_t count_ = 0;
+};
+
 }  // namespace
 
 struct Classifier::State {
@@ -136,7 +162,7 @@ struct Classifier::State {
   ~State() {
     queue.stop();
     thread.join();
-    queue.wait_for_callers();
+    calls.wait_until_none();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -144,6 +170,7 @@ struct Classifier::State {
   // `prepare` writes the image's values; what it throws as an Error is the image's fault.
   template <class Prepare>
   [[nodiscard]] Classification classify(Deadline deadline, Prepare&& prepare) {
+    const Calls::One call(calls);
     try {
       const auto work = std::make_shared<ImageWork>();
       const BatchOutcome outcome = queue.run(work, deadline, [&] {
@@ -219,6 +246,7 @@ struct Classifier::State {
   Preprocessor preprocessor;
   std::unique_ptr<IsolatedPreprocessor> isolated;
   ImageQueue queue;
+  Calls calls;
   std::atomic<std::uint64_t> bad_images{0};
   std::thread thread;
 };
@@ -292,9 +320,9 @@ ClassifierInput Classifier::input() const {
 }
 
 std::string Classifier::description() const {
-  const auto& engine = state_->ready.options.engine;
-  return fmt::format("{}, {}, {}", state_->ready.loaded.card.architecture,
-                     engine ? engine->description() : "as in training", state_->ready.device);
+  const ReadyModel& ready = state_->ready;
+  return fmt::format("{}, {}, {}", ready.loaded.card.architecture, ready.engine_text(),
+                     ready.device);
 }
 
 ClassifierStats Classifier::stats() const {

@@ -1,5 +1,5 @@
-// What must be known of the data of a training run before it starts: files that were omitted, and
-// images that become black when they are read.
+// What must be known of the data of a training run before it starts: files that were omitted,
+// images that become black when they are read, names of classes that cannot be kept.
 #pragma once
 
 #include <span>
@@ -21,5 +21,9 @@ struct DataCheckOptions {
 // unless they are to be skipped.
 [[nodiscard]] std::vector<std::string> check_data(std::span<const DataPart> parts,
                                                   const DataCheckOptions& options);
+
+// Throws Error where a class or target has a name that is no UTF-8: weights and reports, which are
+// written after hours, cannot hold it. `data` is where the user says that the data is.
+void check_class_names(const Source& source, const std::string& data);
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 
 #include "stoker/core/metric_list.h"
 #include "stoker/nn/model_file.h"
+#include "stoker/pipeline/feed.h"
 #include "stoker/train/evaluate.h"
 
 namespace stoker {
@@ -20,6 +21,7 @@ std::optional<FinalTest> run_final_test(const RunFolder& folder, const RunSettin
   const std::unique_ptr<Model>& model = loaded.model;
   EvaluateOptions options = validation_options(setup.data, settings.train);
   options.thresholds = loaded.card.thresholds;
+  options.give_up = [&events] { return events.stop(); };
   model->to(trained.device());
   model->compute_in(trained.precision());
   struct Stopped {};
@@ -34,6 +36,8 @@ std::optional<FinalTest> run_final_test(const RunFolder& folder, const RunSettin
                      .top_k = settings.train.top_k,
                      .origin = setup.parts.test_origin};
   } catch (const Stopped&) {
+    return std::nullopt;
+  } catch (const FeedGivenUp&) {
     return std::nullopt;
   }
 }

@@ -2,10 +2,11 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 
 namespace stoker {
 namespace {
@@ -31,7 +32,7 @@ std::vector<std::string> split_at_commas(const std::string& line) {
 }  // namespace
 
 NumberTable read_number_table(const std::filesystem::path& path) {
-  std::ifstream stream(path);
+  std::istringstream stream(read_text_file(path, "cannot read the table"));
   std::string line;
   if (!std::getline(stream, line)) {
     throw Error({.what = "cannot read the table",

@@ -49,10 +49,10 @@ struct Predictor::State {
 Predictor::Predictor(const std::string& weights, const PredictOptions& options)
     : state_(std::make_unique<State>()) {
   state_->weights = weights_path(weights);
-  state_->ready =
-      make_ready(load_described_model(state_->weights),
-                 {.workers = options.workers, .threads = options.threads, .device = options.device},
-                 {.batch_size = options.batch_size});
+  state_->ready = make_ready(
+      load_described_model(state_->weights),
+      {.workers = options.workers, .threads = options.threads, .device = options.device},
+      {.batch_size = options.batch_size}, checked_engine(options.engine, options.precision));
 }
 
 Predictor::~Predictor() = default;

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
+#include "stoker/run/append_to_file.h"
 #include "stoker/run/run_facts.h"
 
 namespace stoker {
@@ -13,13 +16,12 @@ RankLog::RankLog(const std::filesystem::path& folder, int rank)
 
 void RankLog::say(const std::string& line) const noexcept {
   try {
-    std::FILE* file = std::fopen(path_.c_str(), "ae");
-    if (file == nullptr) {
-      fmt::print(stderr, "rank {}: {}\n", rank_, line);
-      return;
+    const std::string text = plain_lines(line);
+    try {
+      append_to_file(path_, fmt::format("{}  {}\n", utc_time(), text));
+    } catch (const Error&) {
+      fmt::print(stderr, "rank {}: {}\n", rank_, text);
     }
-    fmt::print(file, "{}  {}\n", utc_time(), line);
-    std::fclose(file);
   } catch (const std::exception&) {
     // A log is no reason to end a run.
   }

@@ -17,6 +17,10 @@ struct ReadyModel {
   // which follows from the data (model_data.h).
   EvaluateOptions options;
   std::string device;  // with the reason for it
+  int threads = 1;     // that compute
+
+  // For people: "OpenVINO, float32, 2 threads".
+  [[nodiscard]] std::string engine_text() const;
 };
 
 // `options`: those that the caller chooses; a batch size of 0 is chosen by the model's images. The

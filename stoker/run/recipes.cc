@@ -135,6 +135,15 @@ const std::vector<Recipe>& recipes() {
 
 const std::string& recipe_summary(const std::string& name) { return find_recipe(name).summary; }
 
+std::string recipe_setting(const std::string& name, const std::string& setting) {
+  const std::string text = "\n" + std::string(find_recipe(name).settings),
+                    key = "\n" + setting + ": ";
+  const std::size_t found = text.find(key);
+  if (found == std::string::npos) return "";
+  const std::size_t first = found + key.size();
+  return text.substr(first, text.find('\n', first) - first);
+}
+
 void apply_recipe(std::span<const Setting> settings, GivenSettings& given,
                   const std::string& name) {
   const Recipe& recipe = find_recipe(name);

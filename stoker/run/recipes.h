@@ -17,6 +17,8 @@ struct Recipe {
 
 // Both throw Error with all names where the recipe does not exist.
 [[nodiscard]] const std::string& recipe_summary(const std::string& name);
+// What it sets this setting to, as its text has it; empty: nothing.
+[[nodiscard]] std::string recipe_setting(const std::string& name, const std::string& setting);
 void apply_recipe(std::span<const Setting> settings, GivenSettings& given, const std::string& name);
 
 }  // namespace stoker

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/comparison_page.h"
@@ -38,8 +38,7 @@ bool is_there(const fs::path& path) {
 // A JSON file with an object; an empty one where there is no file.
 Json read_json(const fs::path& path) {
   if (!is_there(path)) return Json::object();
-  std::ifstream file(path);
-  Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) return json;
   throw Error({.what = "cannot read the run's facts",
                .path = path.string(),

@@ -1,13 +1,13 @@
 #include "stoker/run/resume_settings.h"
 
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
+#include "stoker/run/run_facts.h"
 
 namespace stoker {
 namespace {
@@ -40,8 +40,10 @@ std::string canonical_yaml(const std::string& recorded) {
   } catch (const Error&) {
     return yaml;  // of another version: the comparison names what differs
   }
-  return to_yaml(values_of(settings_of(settings),
-                           [&](const Setting& setting) { return given.contains(setting.name); }));
+  // Without what a run may change by now, as `isolate` since version 0.2.
+  return to_yaml(values_of(settings_of(settings), [&](const Setting& setting) {
+    return given.contains(setting.name) && setting.scope == SettingScope::kResult;
+  }));
 }
 
 // Another number of epochs than the run was started with: allowed where the rates of the epochs
@@ -57,6 +59,40 @@ void check_new_length(const RunSettings& run, std::uint32_t before) {
                .hint = fmt::format("Start a new run from its weights: `pretrained={}`. Runs with "
                                    "`sched` constant, step or plateau can be extended",
                                    run.resume)});
+}
+
+bool has_files(const fs::path& folder, const char* extension) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == extension) return true;
+  }
+  return false;
+}
+
+// How a run ends that has saved its state. One that is "running" was killed.
+bool has_saved_its_end(const RunFolder& folder) {
+  RunFacts facts(folder.path() / "run.json");
+  const auto& state = facts["state"];
+  return state == "finished" || state == "ended early" || state == "stopped" ||
+         state == "failed in the test";
+}
+
+// Without checkpoints a run begins anew, which is right where it was killed before the first. Where
+// they were removed, it would write over the results of a run that is done.
+void refuse_lost_checkpoints(const RunFolder& folder, bool had_folder) {
+  constexpr const char* kExtension = ".safetensors";
+  const fs::path results = folder.path() / "results.csv";
+  const bool has_weights = has_files(folder.last_weights().parent_path(), kExtension);
+  if (has_files(folder.checkpoints(), kExtension) || (!has_weights && !fs::exists(results))) return;
+  if (had_folder && !has_saved_its_end(folder)) return;
+  throw Error({.what = "the run has results but no checkpoints: resuming would begin anew and "
+                       "write over them",
+               .path = folder.path().string(),
+               .expected = "its files in checkpoints",
+               .found = had_folder ? "none" : "no such folder",
+               .hint = fmt::format("Bring the checkpoints back, or start a new run, with "
+                                   "`pretrained={}` from these weights",
+                                   folder.path().string())});
 }
 
 std::string with_epochs(std::string yaml, std::uint32_t epochs) {
@@ -82,8 +118,8 @@ bool resolve_resume(RunSettings& run) {
 }
 
 std::string resumed_settings(const RunFolder& folder) {
-  std::ifstream file(folder.args());
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::error_code ignored;
+  return fs::exists(folder.args(), ignored) ? read_text_file(folder.args()) : "";
 }
 
 void apply_resumed(RunRequest& request, const std::string& yaml, const std::string& name) {
@@ -93,6 +129,7 @@ void apply_resumed(RunRequest& request, const std::string& yaml, const std::stri
 
 RunFolder open_resumed(RunRequest& request) {
   RunFolder folder = RunFolder::open(request.settings.output, request.settings.resume);
+  refuse_lost_checkpoints(folder, fs::is_directory(folder.checkpoints()));
   const std::string yaml = resumed_settings(folder), name = folder.args().string();
   apply_resumed(request, yaml, name);
   RunRequest before;

@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/data_order.h"
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/core/input_file.h"
+#include "stoker/core/memory_limit.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/run/json_text.h"
 
@@ -48,13 +48,11 @@ Json machine_facts() {
   utsname system{};
   static_cast<void>(::uname(&system));
   const CpuBudget budget = cpu_budget();
-  const std::int64_t memory = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                              static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
   return {{"host", system.nodename},
           {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
           {"cpu", cpu_name(system)},
           {"cpus", fmt::format("{} ({})", budget.cpus, budget.reason)},
-          {"memory", fmt::format("{:.1f} GB", static_cast<double>(memory) / 1e9)},
+          {"memory", fmt::format("{:.1f} GB", static_cast<double>(memory_limit()) / 1e9)},
           {"simd", active_simd()}};
 }
 
@@ -73,18 +71,16 @@ std::string utc_time() {
 
 std::string file_digest(const std::filesystem::path& path) {
   try {
-    const MappedFile file(path);
-    Digest digest;
-    digest.add(file.bytes());
-    return digest.hex();
+    const FileBytes file(path);
+    return digest_of(file.bytes());
   } catch (const Error&) {
     return "";
   }
 }
 
 RunFacts::RunFacts(std::filesystem::path path) : path_(std::move(path)), facts_(Json::object()) {
-  std::ifstream file(path_);
-  Json read = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!std::filesystem::exists(path_)) return;
+  Json read = Json::parse(read_text_file(path_), nullptr, /*allow_exceptions=*/false);
   if (read.is_object()) facts_ = std::move(read);
 }
 

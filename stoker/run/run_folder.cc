@@ -1,7 +1,8 @@
 #include "stoker/run/run_folder.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -14,7 +15,9 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/io/checkpoint.h"
+#include "stoker/run/append_to_file.h"
 
 namespace stoker {
 namespace {
@@ -42,7 +45,8 @@ bool make_new_folder(const fs::path& path) {
 }
 
 int lock_folder(const fs::path& path) {
-  const int descriptor = ::open((path / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  const int descriptor =
+      ::open((path / ".lock").c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor < 0) fail("cannot lock the run", path, std::strerror(errno));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   const int error = errno;
@@ -55,7 +59,8 @@ int lock_folder(const fs::path& path) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(lock_folder(path_)) {
+RunFolder::RunFolder(fs::path path)
+    : path_(std::move(path)), own_(path_), lock_(lock_folder(path_)) {
   make_folder(path_ / "weights");
   remove_unfinished_files(path_);
   remove_unfinished_files(path_ / "weights");
@@ -63,6 +68,7 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(lock_folder(
 
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)),
+      own_(std::move(other.own_)),
       lock_(std::exchange(other.lock_, -1)),
       listener_(std::move(other.listener_)),
       wording_(std::move(other.wording_)) {}
@@ -71,16 +77,30 @@ RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
+fs::path RunFolder::path_of(const fs::path& output, const std::string& name) {
+  const fs::path relative = name;
+  const bool leaves =
+      relative.is_absolute() || std::ranges::any_of(relative, [](const fs::path& part) {
+        return part == ".." || part == ".";
+      });
+  if (!leaves) return output / relative;
+  throw OptionError(
+      {.what = "a run stays in the folder `output`",
+       .expected = fmt::format("a name for `experiment`, of a folder in {}", output.string()),
+       .found = fmt::format("\"{}\"", name),
+       .hint = "Choose another folder with `output`."});
+}
+
 RunFolder RunFolder::create(const fs::path& output, const std::string& name,
                             const std::string& default_name) {
   make_folder(output);
   if (!name.empty()) {
-    if (!make_new_folder(output / name)) {
-      fail("run already exists", output / name, "",
-           fmt::format("Resume with `resume={}`, or choose another `experiment`",
-                       (output / name).string()));
+    const fs::path path = path_of(output, name);
+    if (!make_new_folder(path)) {
+      fail("run already exists", path, "",
+           fmt::format("Resume with `resume={}`, or choose another `experiment`", path.string()));
     }
-    return RunFolder(output / name);
+    return RunFolder(path);
   }
   for (int number = 1;; ++number) {
     const fs::path path =
@@ -90,13 +110,14 @@ RunFolder RunFolder::create(const fs::path& output, const std::string& name,
 }
 
 RunFolder RunFolder::create_or_take(const fs::path& output, const std::string& name) {
-  make_folder(output / name);
-  return RunFolder(output / name);
+  const fs::path path = path_of(output, name);
+  make_folder(path);
+  return RunFolder(path);
 }
 
 bool RunFolder::is_there(const fs::path& output, const std::string& name) {
   std::error_code ignored;
-  return fs::exists(output / name / "args.yaml", ignored);
+  return fs::exists(path_of(output, name) / "args.yaml", ignored);
 }
 
 RunFolder RunFolder::open(const fs::path& output, const std::string& run) {
@@ -115,33 +136,34 @@ fs::path RunFolder::weights(const char* which) const {
 }
 
 void RunFolder::say(const std::string& line) {
-  const std::string text = wording_ ? wording_(line) : line;
+  const std::string text = plain_lines(wording_ ? wording_(line) : line);
   if (listener_) listener_(text);
-  const fs::path path = path_ / "log.txt";
-  std::FILE* file = std::fopen(path.c_str(), "ae");
-  const bool written = file != nullptr && std::fputs((text + "\n").c_str(), file) >= 0;
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed) fail("cannot write the run's log", path, std::strerror(errno));
+  append_to_file(path_ / "log.txt", text + "\n");
 }
 
 ResultsTable::ResultsTable(fs::path path, std::string header)
     : path_(std::move(path)), header_(std::move(header)) {}
 
-void ResultsTable::read_rows_before(std::uint32_t epoch) {
+std::uint32_t ResultsTable::read_rows_before(std::uint32_t epoch) {
   std::ifstream file(path_);
   std::string line;
   std::getline(file, line);  // the header
-  while (rows_.size() < epoch && std::getline(file, line)) rows_.push_back(line);
+  while (std::getline(file, line)) {
+    std::uint32_t number = 0;  // counted from 1
+    const char* end = line.data() + line.size();
+    const auto read = std::from_chars(line.data(), end, number);
+    const bool is_row = read.ec == std::errc{} && read.ptr != end && *read.ptr == ',';
+    if (is_row && number >= 1 && number <= epoch) rows_[number - 1] = line;
+  }
+  return epoch - static_cast<std::uint32_t>(rows_.size());
 }
 
 void ResultsTable::add(std::uint32_t epoch, const std::string& row) {
-  // Rows lost with an old file leave gaps, not wrong places.
-  rows_.resize(epoch);
-  rows_.push_back(row);
+  rows_.erase(rows_.lower_bound(epoch), rows_.end());
+  rows_[epoch] = row;
+  // Rows lost with an old file leave gaps.
   std::string text = header_ + "\n";
-  for (const std::string& line : rows_) {
-    if (!line.empty()) text += line + "\n";
-  }
+  for (const auto& [number, line] : rows_) text += line + "\n";
   write_whole_file(path_, text, "table of results");
 }
 

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
-#include <vector>
+
+#include "stoker/core/own_folder.h"
 
 namespace stoker {
 
@@ -21,6 +23,9 @@ class RunFolder {
   // that was killed before it had written them.
   [[nodiscard]] static RunFolder create_or_take(const std::filesystem::path& output,
                                                 const std::string& name);
+  // output/name. Throws OptionError where that lies elsewhere than in `output`.
+  [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& output,
+                                                     const std::string& name);
   // The run `name` under `output` has settings and can be gone on with.
   [[nodiscard]] static bool is_there(const std::filesystem::path& output, const std::string& name);
   // An existing one, given by its path or its name under `output`.
@@ -36,7 +41,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path best_weights() const { return weights("best"); }
   [[nodiscard]] std::filesystem::path last_weights() const { return weights("last"); }
 
-  // Appends a line to log.txt, and tells it to the listener.
+  // Appends a line to log.txt, and tells it to the listener; control characters as \xNN.
   void say(const std::string& line);
   void listen(std::function<void(const std::string& line)> listener) {
     listener_ = std::move(listener);
@@ -51,6 +56,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path weights(const char* which) const;
 
   std::filesystem::path path_;
+  OwnFolder own_;
   int lock_ = -1;  // descriptor
   std::function<void(const std::string&)> listener_ = {};
   std::function<std::string(const std::string&)> wording_ = {};
@@ -60,14 +66,15 @@ class RunFolder {
 class ResultsTable {
  public:
   ResultsTable(std::filesystem::path path, std::string header);
-  // Takes over the rows of the file that are there already, up to (without) this epoch.
-  void read_rows_before(std::uint32_t epoch);
+  // Takes over the rows of the file that are there already, up to (without) this epoch. Returns how
+  // many of them are missing.
+  std::uint32_t read_rows_before(std::uint32_t epoch);
   void add(std::uint32_t epoch, const std::string& row);
 
  private:
   std::filesystem::path path_;
   std::string header_;
-  std::vector<std::string> rows_;
+  std::map<std::uint32_t, std::string> rows_;  // by epoch, counted from 0
 };
 
 }  // namespace stoker

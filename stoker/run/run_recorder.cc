@@ -1,9 +1,7 @@
 #include "stoker/run/run_recorder.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 
 #include <ATen/ATen.h>
@@ -14,6 +12,7 @@
 #include "stoker/core/metric_list.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
+#include "stoker/run/append_to_file.h"
 #include "stoker/run/json_text.h"
 #include "stoker/train/evaluate.h"
 
@@ -50,21 +49,6 @@ std::vector<double> thresholds_in(const MetricsResult& result) {
   return thresholds;
 }
 
-// Rows of the file up to this step.
-std::vector<std::string> read_steps(const std::filesystem::path& path, std::uint64_t last) {
-  std::vector<std::string> rows;
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);  // the header
-  while (std::getline(file, line)) {
-    std::uint64_t step = 0;
-    if (std::from_chars(line.data(), line.data() + line.size(), step).ec != std::errc{}) break;
-    if (step > last) break;
-    rows.push_back(line);
-  }
-  return rows;
-}
-
 }  // namespace
 
 RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
@@ -76,7 +60,9 @@ RunRecorder::RunRecorder(const RunFolder& folder, const RecordOptions& options,
           std::clamp<std::uint64_t>(kMostSteps / std::max(1U, epochs), 1, kMostStepsOfEpoch)),
       timing_(folder.path() / "timing.csv", kTimingHeader),
       ranks_(folder.path() / "ranks.csv", kRanksHeader),
-      steps_(read_steps(folder.path() / "steps.csv", state.step)),
+      steps_(folder.path() / "steps.csv",
+             fmt::format("{}{}", kStepsHeader, card_.task == Task::kClassify ? ",top1" : ""),
+             state.step),
       before_{.loss = state.sums.loss.item<double>(),
               .right = state.sums.right.item<std::int64_t>(),
               .samples = state.sums.samples},
@@ -106,6 +92,10 @@ void RunRecorder::note_settings(const std::string& yaml) {
     at = end + 1;
   }
   events_->add_text("settings", 0, markdown);
+}
+
+void RunRecorder::note_saving(const Checkpointing::Times& times) {
+  facts_["saving"] = {{"checkpoints", times.checkpoints}, {"waited_seconds", times.waited_seconds}};
 }
 
 void RunRecorder::note_test(const FinalTest& test, std::uint64_t step) {
@@ -158,8 +148,8 @@ void RunRecorder::step_done(const StepReport& report) {
   const double top1 = static_cast<double>(now.right - before_.right) / samples;
   before_ = now;
   const bool has_top1 = card_.task == Task::kClassify;
-  steps_.push_back(fmt::format("{},{},{},{:.6f}{}", report.state.step, report.epoch + 1,
-                               report.rate, loss, has_top1 ? fmt::format(",{:.6f}", top1) : ""));
+  steps_.add(fmt::format("{},{},{},{:.6f}{}", report.state.step, report.epoch + 1, report.rate,
+                         loss, has_top1 ? fmt::format(",{:.6f}", top1) : ""));
   const auto step = static_cast<std::int64_t>(report.state.step);
   if (events_) {
     events_->add_scalar("step/loss", step, loss);
@@ -179,9 +169,6 @@ void RunRecorder::diverged(const State& state, const std::string& how) {
   facts_["diverged"] = fmt::format("step {}: {}", state.step, how);
   facts_.save();
 }
-
-// Before a validation that may fail: a resumed run takes them from the file.
-void RunRecorder::epoch_trained(const State& /*state*/) { write_steps(); }
 
 void RunRecorder::note_targets(const Predictions& predictions) {
   const auto outputs = static_cast<std::size_t>(predictions.classes);
@@ -210,18 +197,11 @@ void RunRecorder::predicted(const Predictions& predictions) {
   }
 }
 
-void RunRecorder::write_steps() const {
-  std::string rows =
-      fmt::format("{}{}\n", kStepsHeader, card_.task == Task::kClassify ? ",top1" : "");
-  for (const std::string& row : steps_) rows += row + "\n";
-  write_whole_file(folder_.path() / "steps.csv", rows, "table of steps");
-}
-
 void RunRecorder::epoch_done(const EpochReport& report) {
   before_ = {};
   timing_.add(report.epoch, timing_row(report));
   if (report.ranks) ranks_.add(report.epoch, ranks_row(report.epoch, *report.ranks));
-  write_steps();
+  steps_.write();
   predictions_.epoch = target_table_.epoch = report.epoch;
   if (card_.task == Task::kClassify) {
     write_predictions(folder_.path() / "predictions.safetensors", predictions_);
@@ -305,13 +285,7 @@ void RunRecorder::write_events(const EpochReport& report) {
 
 void RunRecorder::write_line(const Json& line) const {
   if (!options_.json_lines) return;
-  const std::filesystem::path path = folder_.path() / "log.jsonl";
-  std::FILE* file = std::fopen(path.c_str(), "ae");
-  const bool written = file != nullptr && std::fputs((json_text(line) + "\n").c_str(), file) >= 0;
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed) return;
-  throw Error(
-      {.what = "cannot write the run's log", .path = path.string(), .found = std::strerror(errno)});
+  append_to_file(folder_.path() / "log.jsonl", json_text(line) + "\n");
 }
 
 }  // namespace stoker

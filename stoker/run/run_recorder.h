@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +21,9 @@
 #include "stoker/run/record_options.h"
 #include "stoker/run/run_facts.h"
 #include "stoker/run/run_folder.h"
+#include "stoker/run/steps_file.h"
 #include "stoker/run/target_table.h"
+#include "stoker/train/checkpointing.h"
 #include "stoker/train/observer.h"
 
 namespace stoker {
@@ -37,14 +40,19 @@ class RunRecorder final : public Observer {
   void note(const nlohmann::ordered_json& facts);
   // The text of the settings, for TensorBoard.
   void note_settings(const std::string& yaml);
+  // How long training waited for checkpoints; before note_end().
+  void note_saving(const Checkpointing::Times& times);
   // Of the run's end, before note_end().
   void note_test(const FinalTest& test, std::uint64_t step);
   // "finished", "ended early", "stopped", "diverged"; with the digests of the weights.
   void note_end(const std::string& state, const State& result);
 
+  // Writes the rows of steps so far, on any thread: to be called before a checkpoint is written,
+  // since a resumed run takes them from the file.
+  [[nodiscard]] std::function<void()> writer_of_steps() const { return steps_.writer(); }
+
   void step_done(const StepReport& report) override;
   void diverged(const State& state, const std::string& how) override;
-  void epoch_trained(const State& state) override;
   void predicted(const Predictions& predictions) override;
   void epoch_done(const EpochReport& report) override;
 
@@ -55,7 +63,6 @@ class RunRecorder final : public Observer {
     std::uint64_t samples = 0;
   };
   void note_feed(const EpochReport& report);
-  void write_steps() const;
   void note_outputs(const MetricsResult& validation);
   void note_targets(const Predictions& predictions);
   void write_events(const EpochReport& report);
@@ -66,7 +73,7 @@ class RunRecorder final : public Observer {
   ModelCard card_;
   std::uint64_t rows_per_epoch_;
   ResultsTable timing_, ranks_;
-  std::vector<std::string> steps_;
+  StepsFile steps_;
   Totals before_;
   PredictionTable predictions_;  // of a classifier
   TargetTable target_table_;     // of other tasks

@@ -7,6 +7,7 @@
 #include "stoker/core/error.h"
 #include "stoker/data/catalog.h"
 #include "stoker/data/data_settings.h"
+#include "stoker/run/run_folder.h"
 
 namespace stoker {
 namespace {
@@ -74,6 +75,7 @@ void RunSettings::resolve() {
   require_given(data, "data", fmt::format("a dataset, e.g. `data` {}", known_data_names().front()));
   validation.check();
   check_average(*this);
+  static_cast<void>(RunFolder::path_of(output, experiment));
   if (teacher.empty() && train.distill != DistillOptions{}) {
     throw OptionError({.what = "there is nothing to distill",
                        .expected = "`teacher` with a model file or a run's folder",

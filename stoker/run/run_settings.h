@@ -38,7 +38,7 @@ enum class MixedPrecision : std::uint8_t { kOff, kOn, kAuto };
 /// Of several processes that train together.
 struct RankSettings {
   LaunchFlags launch;
-  std::string backend = "auto", interface;
+  std::string backend = "auto", interface, secret_file;
   bool reduce_afterwards = false;  ///< instead of while the backward pass goes on
   bool compress = false;           ///< gradients to bfloat16
   double timeout = 300;            ///< seconds

@@ -8,6 +8,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/run/recipes.h"
+#include "stoker/run/resume_settings.h"
 #include "stoker/run/train_run.h"
 
 namespace stoker {
@@ -48,11 +49,28 @@ TEST(RunSettings, TheIdentityIsWhatChangesTheResult) {
   run.output = "elsewhere";
   run.record.tensorboard = true;
   run.ranks.timeout = 9;
+  run.train.feed.isolate = true;  // the same bytes
   EXPECT_EQ(identity_yaml(run), before);
   run.train.schedule.lr = 0.25;
   EXPECT_THAT(identity_yaml(run), HasSubstr("lr: 0.25\n"));
   EXPECT_THAT(recorded_yaml(run), HasSubstr("workers: 7\n"));
   EXPECT_THAT(recorded_yaml(run), Not(HasSubstr("timeout: 9")));
+}
+
+TEST(RunSettings, ACheckpointIsComparedWithoutWhatARunMayChangeByNow) {
+  RunSettings run;
+  run.data = "mnist";
+  const std::string before = identity_yaml(run) + "isolate: false\nworkers: 3\n";
+  EXPECT_EQ(comparable_yaml(before, run), identity_yaml(run));
+  run.train.schedule.lr = 0.25;
+  EXPECT_NE(comparable_yaml(before, run), identity_yaml(run));
+}
+
+TEST(RunSettings, ARunStaysInItsOutput) {
+  RunSettings run;
+  run.data = "mnist";
+  run.experiment = "../x";
+  EXPECT_THROW(run.resolve(), OptionError);
 }
 
 TEST(RunSettings, WhatDiffersFromTheDefaultsIsGiven) {

@@ -7,6 +7,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/suggest.h"
 
 namespace stoker {
@@ -37,7 +38,7 @@ YAML::Node load(const fs::path& path) {
                  .found = error ? error.message() : fmt::format("{} bytes", size)});
   }
   try {
-    return YAML::LoadFile(path.string());
+    return YAML::Load(read_text_file(path, "cannot read the settings", kMaxConfigBytes));
   } catch (const YAML::Exception& exception) {
     fail(path, exception.mark, "YAML: a line \"name: value\" for each setting", exception.msg);
   }

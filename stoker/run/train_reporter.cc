@@ -1,5 +1,7 @@
 #include "stoker/run/train_reporter.h"
 
+#include <utility>
+
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
 #include "stoker/report/html_page.h"
+#include "stoker/run/speed_verdict.h"
 
 namespace stoker {
 namespace {
@@ -18,6 +21,16 @@ std::vector<double> thresholds_of(const MetricsResult& validation) {
   if (validation.task != Task::kMultilabel) return thresholds;
   for (const ClassMetrics& one : validation.classes) thresholds.push_back(one.threshold);
   return thresholds;
+}
+
+// Empty where nothing is fed: features are kept.
+std::string verdict_on(const EpochReport& report) {
+  if (!report.feed) return "";
+  return speed_verdict({.all = report.seconds,
+                        .wait = report.times.wait,
+                        .copy = report.times.copy,
+                        .sums = report.ranks ? report.ranks->reduction.exposed : 0},
+                       report.feed->stages);
 }
 
 }  // namespace
@@ -44,6 +57,16 @@ TrainReporter::TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subj
       subject_(std::move(subject)),
       table_(folder.path() / "results.csv", results_header(subject_.top_k, subject_.card.task)) {}
 
+// Rows are nowhere else: checkpoints hold what training needs.
+void TrainReporter::resume_at(const State& state) {
+  const std::uint32_t done = state.epochs_done(), missing = table_.read_rows_before(done);
+  if (missing == 0) return;
+  folder_.say(
+      fmt::format("note       results.csv lacks {} of the {} epochs that are done: the file was "
+                  "removed or changed, and its rows cannot be made again",
+                  missing, done));
+}
+
 void TrainReporter::diverged(const State& state, const std::string& how) {
   folder_.say(fmt::format("diverged   step {}: {}", state.step, how));
 }
@@ -57,8 +80,9 @@ void TrainReporter::epoch_done(const EpochReport& report) {
       labelled(metric_name::kLoss, v.loss), score_text(v), report.is_best ? " *" : "  ",
       report.seconds, report.samples_per_second, 100 * report.wait_share, pace_text(report.ranks)));
   note_results(report);
+  verdict_ = verdict_on(report);
   is_over_ = report.is_last;
-  if (is_over_ || saving_.is_due()) write_results();
+  if (!is_over_ && saving_->is_due()) checkpoints_.write(results_writer());
   table_.add(report.epoch, results_row(report));
   tell_faults(report);
 }
@@ -106,7 +130,7 @@ std::vector<NamedTensor> TrainReporter::copy_of_weights(const Model& model) cons
 }
 
 void TrainReporter::note_results(const EpochReport& report) {
-  if (!unwritten_) unwritten_.emplace();
+  if (!unwritten_) unwritten_ = std::make_shared<Unwritten>(folder_, subject_.card);
   unwritten_->last = copy_of_weights(*report.state.model);
   unwritten_->last_thresholds = thresholds_of(report.validation);
   if (report.is_best) {
@@ -117,35 +141,57 @@ void TrainReporter::note_results(const EpochReport& report) {
   unwritten_->title = fmt::format("epoch {}: {}", report.epoch + 1, score_text(report.validation));
 }
 
-void TrainReporter::write_results() {
-  if (!unwritten_) return;
-  saving_.run([&] {
-    subject_.card.thresholds = unwritten_->last_thresholds;
-    save_model(folder_.last_weights(), subject_.card, unwritten_->last);
-    if (!unwritten_->best.empty()) {
-      subject_.card.thresholds = unwritten_->best_thresholds;
-      save_model(folder_.best_weights(), subject_.card, unwritten_->best);
-    }
-    draw_confusion();
-  });
-  unwritten_.reset();
+TrainReporter::Unwritten::Unwritten(const RunFolder& run, const ModelCard& model_card)
+    : folder(run.path()),
+      last_path(run.last_weights()),
+      best_path(run.best_weights()),
+      card(model_card) {}
+
+void TrainReporter::Unwritten::write() const {
+  const auto save = [this](const std::filesystem::path& path, const auto& weights,
+                           const auto& thresholds) {
+    ModelCard with_thresholds = card;
+    with_thresholds.thresholds = thresholds;
+    save_model(path, with_thresholds, weights);
+  };
+  save(last_path, last, last_thresholds);
+  if (!best.empty()) save(best_path, best, best_thresholds);
+  draw_confusion();
 }
 
-void TrainReporter::draw_confusion() const {
+void TrainReporter::Unwritten::draw_confusion() const {
   constexpr std::size_t kMostClasses = 1000;  // more would be an image that nobody can read
-  const std::vector<std::string>& names = subject_.card.class_names;
-  if (unwritten_->confusion.empty() || names.size() > kMostClasses) return;
-  write_png(folder_.path() / "confusion_matrix.png",
-            confusion_matrix(unwritten_->confusion, names, {.title = unwritten_->title}).view());
+  if (confusion.empty() || card.class_names.size() > kMostClasses) return;
+  write_png(folder / "confusion_matrix.png",
+            confusion_matrix(confusion, card.class_names, {.title = title}).view());
+}
+
+std::function<void()> TrainReporter::results_writer() {
+  checkpoints_.wait();  // what is written has ended, and so has its pace
+  if (!unwritten_) return [] {};
+  saving_->begin();
+  return [results = std::exchange(unwritten_, nullptr), saving = saving_] {
+    results->write();
+    saving->end();
+  };
+}
+
+void TrainReporter::write_results() {
+  checkpoints_.write(results_writer());
+  checkpoints_.wait();
 }
 
 // What a checkpoint follows from is on the disk before it.
 void TrainReporter::save(const State& state) {
-  write_results();
-  checkpoints_.save(state);
+  checkpoints_.save(state, [results = results_writer(),
+                            other = writer_before_ ? writer_before_() : std::function<void()>()] {
+    results();
+    if (other) other();
+  });
 }
 
 void TrainReporter::state_settled(const State& state, bool epoch_ended) {
+  checkpoints_.check();
   if (is_over_ || checkpoints_.is_due(state, epoch_ended)) save(state);
 }
 
@@ -154,7 +200,10 @@ void TrainReporter::epoch_trained(const State& state) {
   if (checkpoints_.is_due(state, /*epoch_ended=*/true)) save(state);
 }
 
-void TrainReporter::validation_failed(const State& state) { save(state); }
+void TrainReporter::validation_failed(const State& state) {
+  save(state);
+  checkpoints_.wait();
+}
 
 void TrainReporter::batch_split(std::uint32_t parts) {
   folder_.say(fmt::format(

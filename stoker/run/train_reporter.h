@@ -2,7 +2,9 @@
 // confusion matrix, and checkpoints.
 #pragma once
 
-#include <optional>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,8 +35,9 @@ class TrainReporter final : public Observer {
   // Folder and checkpoints must outlive it.
   TrainReporter(RunFolder& folder, Checkpointing& checkpoints, Subject subject);
 
-  // For a run that is resumed: the epochs before are in the table already.
-  void resume_at(const State& state) { table_.read_rows_before(state.epochs_done()); }
+  // For a run that is resumed: the epochs before are in the table already. Says so where they are
+  // not.
+  void resume_at(const State& state);
 
   void batch_split(std::uint32_t parts) override;
   void diverged(const State& state, const std::string& how) override;
@@ -46,30 +49,47 @@ class TrainReporter final : public Observer {
   // errors.csv, where samples were replaced or skipped.
   void write_faults(std::span<const SampleFault> faults) const;
 
-  // Weights and images of the last epoch and the best one, where they are not written yet.
+  // What limited the speed of the epoch that ended last; empty before the first.
+  [[nodiscard]] const std::string& verdict() const noexcept { return verdict_; }
+
+  // What else must be on the disk before a checkpoint is.
+  void write_before_checkpoints(std::function<std::function<void()>()> writer) {
+    writer_before_ = std::move(writer);
+  }
+  // A checkpoint, and what it follows from. Perhaps in the background: see Checkpointing::wait().
+  void save(const State& state);
+  // Weights and images of the last epoch and the best one, where they are not written yet. Waits.
   void write_results();
 
  private:
-  // Of an epoch that is over: what is written now or, where epochs are short, with a later one.
+  // Of an epoch that is over: what is written now or, where epochs are short, with a later one. It
+  // is written in the background, so it has all that it needs.
   struct Unwritten {
+    Unwritten(const RunFolder& folder, const ModelCard& card);
+    void write() const;
+    void draw_confusion() const;
+
+    std::filesystem::path folder, last_path, best_path;
+    ModelCard card;
     std::vector<NamedTensor> last, best;  // best is empty where an earlier epoch was better
     std::vector<double> last_thresholds, best_thresholds;
     std::vector<std::int64_t> confusion;
     std::string title;  // of its image
   };
   void note_results(const EpochReport& report);
-  void save(const State& state);
+  [[nodiscard]] std::function<void()> results_writer();
   void tell_faults(const EpochReport& report);
   [[nodiscard]] std::vector<NamedTensor> copy_of_weights(const Model& model) const;
-  void draw_confusion() const;
 
   RunFolder& folder_;
   Checkpointing& checkpoints_;
   Subject subject_;
   ResultsTable table_;
   std::size_t replaced_ = 0, skipped_ = 0;  // faults that were told
-  std::optional<Unwritten> unwritten_;
-  Pace saving_{kSavingShare};
+  std::shared_ptr<Unwritten> unwritten_;    // or null
+  std::shared_ptr<Pace> saving_ = std::make_shared<Pace>(kSavingShare);
+  std::function<std::function<void()>()> writer_before_;
+  std::string verdict_;
   bool is_over_ = false;
 };
 

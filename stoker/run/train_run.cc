@@ -13,6 +13,7 @@
 #include "stoker/core/pages.h"
 #include "stoker/data/sources/source_task.h"
 #include "stoker/distributed/group.h"
+#include "stoker/distributed/secret.h"
 #include "stoker/image/png.h"
 #include "stoker/nn/graph/exported_network.h"
 #include "stoker/report/line_plot.h"
@@ -155,6 +156,7 @@ class RecordedRun {
     checkpoints_.compare_as(
         [this](const std::string& yaml) { return comparable_yaml(yaml, run_); });
     checkpoints_.belong_to(setup.identity.digest());
+    checkpoints_.write_in_background();
   }
 
   RunResult train() {
@@ -165,7 +167,9 @@ class RecordedRun {
                       subject_of(run_, setup_).card);
     recorder_->note(facts_of(run_, setup_, identity_));
     recorder_->note_settings(identity_);
+    reporter_.write_before_checkpoints([this] { return recorder_->writer_of_steps(); });
     RunResult result{.end = run_steps(), .folder = folder_.path(), .steps = setup_.state.step};
+    recorder_->note_saving(checkpoints_.times());
     if (group_ != nullptr && result.end != RunEnd::kStopped) {
       group_->leave();  // the others need not wait for the report
     }
@@ -208,13 +212,15 @@ class RecordedRun {
     const auto sync = make_sync(group_, setup_.state, run_);
     Trainer trainer(
         setup_.state, setup_.data, run_.train, observers, [&] { return events_.stop(); }, *sync);
-    return train_and_note_faults(std::move(trainer), reporter_);
+    const RunEnd end = train_and_note_faults(std::move(trainer), reporter_);
+    checkpoints_.wait();
+    return end;
   }
 
   void note_stop() {
     const State& state = setup_.state;
-    reporter_.write_results();
-    checkpoints_.save(state);
+    reporter_.save(state);
+    checkpoints_.wait();
     recorder_->note_end("stopped", state);
     folder_.say(fmt::format("stopped by {} at step {}; resume with `stoker train --resume {}`",
                             events_.stop() ? events_.stop_reason() : "another rank", state.step,
@@ -233,6 +239,7 @@ class RecordedRun {
   void finish(RunResult& result, double seconds) {
     const bool is_early = result.end == RunEnd::kNoProgress;
     say_how_it_ended(folder_, result.end, task_of(*setup_.data.train), setup_.state, seconds);
+    if (!reporter_.verdict().empty()) folder_.say("speed      " + reporter_.verdict());
     draw_predictions(folder_, run_, setup_.data);
     test(result);
     if (result.end == RunEnd::kStopped) return;
@@ -383,7 +390,8 @@ GroupOptions group_options(const RunSettings& run, const Launch& launch) {
   }
   return {.timeout = run.ranks.timeout_ms(),
           .interface = run.ranks.interface,
-          .device = on_gpu ? c10::DeviceType::CUDA : c10::DeviceType::CPU};
+          .device = on_gpu ? c10::DeviceType::CUDA : c10::DeviceType::CPU,
+          .secret = read_rank_secret(run.ranks.secret_file)};
 }
 
 RunResult run_as_rank(RunRequest& request, const Launch& launch, const RunEvents& events,

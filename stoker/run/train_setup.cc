@@ -157,7 +157,10 @@ void report_stalls(TrainOptions& options, const RunEvents& events) {
 TrainingParts open_parts(const RunSettings& settings) {
   const DataOptions options{
       .images = settings.images, .shards = settings.shards, .table = settings.table};
-  return open_training_parts(settings.validation.request(settings.data, options), options);
+  TrainingParts parts =
+      open_training_parts(settings.validation.request(settings.data, options), options);
+  check_class_names(*parts.train, settings.data);
+  return parts;
 }
 
 TrainSetup set_up(RunSettings& settings, GivenSettings& given, const Launch& launch,

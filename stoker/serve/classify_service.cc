@@ -5,7 +5,6 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -17,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/serve/inference_protocol.h"
 #include "stoker/serve/serve_metrics.h"
 
@@ -340,14 +340,10 @@ std::string ClassifyService::description() const { return impl_->description(); 
 void ClassifyService::drain(std::chrono::milliseconds time) { impl_->drain(time); }
 
 std::string read_token(const std::string& path) {
-  std::ifstream file(path);
-  std::string token;
-  std::getline(file, token);
+  const std::string text = read_text_file(path, "cannot read the token");
+  std::string token = text.substr(0, text.find('\n'));
   while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
   constexpr std::size_t kShortest = 16;
-  if (!file.eof() && !file.good()) {
-    throw Error({.what = "cannot read the token", .path = path});
-  }
   if (token.size() < kShortest) {
     throw Error({.what = "cannot use the token",
                  .path = path,

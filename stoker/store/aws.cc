@@ -5,8 +5,6 @@
 #include <cctype>
 #include <ctime>
 #include <fstream>
-#include <map>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,8 @@
 #include <openssl/hmac.h>
 
 #include "stoker/core/error.h"
+#include "stoker/store/detail/aws_profile.h"
+#include "stoker/store/detail/credential_chain.h"
 #include "stoker/store/sha256.h"
 
 namespace stoker {
@@ -33,71 +33,6 @@ std::string hmac(std::string_view key, std::string_view text) {
   ::HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
          reinterpret_cast<const unsigned char*>(text.data()), text.size(), out.data(), &length);
   return {reinterpret_cast<const char*>(out.data()), length};
-}
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
-    text.remove_suffix(1);
-  return std::string(text);
-}
-
-// "[section]" and "key = value" lines; nothing where the file is not there.
-std::map<std::string, std::string> read_section(const fs::path& path, const std::string& section) {
-  std::map<std::string, std::string> values;
-  std::ifstream file(path);
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    line = trimmed(line);
-    if (line.starts_with('[')) inside = line == fmt::format("[{}]", section);
-    const std::size_t equals = line.find('=');
-    if (!inside || equals == std::string::npos || line.starts_with('#')) continue;
-    values[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
-  }
-  return values;
-}
-
-class Lookup {
- public:
-  explicit Lookup(const Environment& environment) : environment_(environment) {
-    profile_ = variable("AWS_PROFILE");
-    if (profile_.empty()) profile_ = "default";
-  }
-  // The first of these that is set to something.
-  [[nodiscard]] std::string variable(const char* name, const char* other = nullptr) const {
-    std::string value = environment_(name).value_or("");
-    return value.empty() && other != nullptr ? environment_(other).value_or("") : value;
-  }
-  [[nodiscard]] std::map<std::string, std::string> profile(const char* file_variable,
-                                                           const char* usual, bool config) const {
-    fs::path path = variable(file_variable);
-    const std::string home = variable("HOME");
-    if (path.empty() && home.empty()) return {};
-    if (path.empty()) path = fs::path(home) / ".aws" / usual;
-    return read_section(path, config && profile_ != "default" ? "profile " + profile_ : profile_);
-  }
-
- private:
-  const Environment& environment_;
-  std::string profile_;
-};
-
-std::optional<AwsCredentials> find_credentials(const Lookup& lookup) {
-  AwsCredentials found{lookup.variable("AWS_ACCESS_KEY_ID"),
-                       lookup.variable("AWS_SECRET_ACCESS_KEY"),
-                       lookup.variable("AWS_SESSION_TOKEN")};
-  if (found.key_id.empty() && found.secret.empty()) {
-    auto profile = lookup.profile("AWS_SHARED_CREDENTIALS_FILE", "credentials", false);
-    found = {profile["aws_access_key_id"], profile["aws_secret_access_key"],
-             profile["aws_session_token"]};
-  }
-  if (found.key_id.empty() && found.secret.empty()) return std::nullopt;
-  if (found.key_id.empty() || found.secret.empty()) {
-    throw Error({.what = "only half of the S3 credentials are set",
-                 .expected = "both the access key id and the secret access key"});
-  }
-  return found;
 }
 
 }  // namespace
@@ -127,13 +62,25 @@ std::string aws_time() {
 }
 
 AwsSettings aws_settings(const Environment& environment) {
-  const Lookup lookup(environment);
-  AwsSettings settings{.credentials = find_credentials(lookup), .endpoint = {}};
-  std::string region = lookup.variable("AWS_REGION", "AWS_DEFAULT_REGION");
-  if (region.empty()) region = lookup.profile("AWS_CONFIG_FILE", "config", true)["region"];
+  const detail::AwsProfile profile(environment);
+  AwsSettings settings{.credentials = nullptr, .endpoint = {}};
+  std::string region = profile.variable("AWS_REGION", "AWS_DEFAULT_REGION");
+  if (region.empty()) region = profile.value("region");
   if (!region.empty()) settings.region = region;
-  settings.endpoint = lookup.variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+  settings.credentials = detail::find_credentials(profile, settings.region);
+  settings.endpoint = profile.variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
   return settings;
+}
+
+std::string aws_host(const std::string& service, const std::string& region) {
+  const bool is_name = std::ranges::all_of(
+      region, [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '-'; });
+  if (region.empty() || !is_name) {
+    throw Error({.what = "cannot use the region of S3",
+                 .expected = "letters, digits and -, e.g. eu-north-1"});
+  }
+  return fmt::format("{}.{}.amazonaws.com{}", service, region,
+                     region.starts_with("cn-") ? ".cn" : "");
 }
 
 std::vector<std::string> sign_v4(const SignedRequest& request, const AwsCredentials& credentials,

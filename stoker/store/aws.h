@@ -4,31 +4,31 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stoker/core/environment.h"
+#include "stoker/store/aws_credentials.h"
 
 namespace stoker {
 
-struct AwsCredentials {
-  std::string key_id, secret, session_token;  // the last may be empty
-};
-
 struct AwsSettings {
-  std::optional<AwsCredentials> credentials;  // nothing: requests are not signed
+  std::shared_ptr<const AwsCredentialSource> credentials;  // nothing: requests are not signed
   std::string region = "us-east-1";
   std::string endpoint;  // empty: Amazon's
 };
 
-// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; else the profile (AWS_PROFILE, or
-// default) of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials). Region: AWS_REGION,
-// AWS_DEFAULT_REGION, the profile's in AWS_CONFIG_FILE (~/.aws/config). Endpoint:
-// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL. Throws Error where only half of the credentials are there.
+// Credentials as detail/credential_chain.h finds them, of the profile AWS_PROFILE, or default.
+// Files: AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), AWS_CONFIG_FILE (~/.aws/config). Region:
+// AWS_REGION, AWS_DEFAULT_REGION, the profile's. Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL.
+// Throws Error where only half of the credentials are there. Nobody is asked for credentials yet.
 [[nodiscard]] AwsSettings aws_settings(const Environment& environment = environment_variable);
+
+// "sts.eu-north-1.amazonaws.com"
+[[nodiscard]] std::string aws_host(const std::string& service, const std::string& region);
 
 struct SignedRequest {
   std::string method;        // "GET"

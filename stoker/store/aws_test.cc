@@ -1,11 +1,10 @@
 #include "stoker/store/aws.h"
 
-#include <map>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stoker/core/test_files.h"
+#include "stoker/store/test_environment.h"
 
 namespace stoker {
 namespace {
@@ -17,14 +16,6 @@ using testing::Not;
 // The example of Amazon's documentation, "Authenticating Requests: Using the Authorization Header".
 const AwsCredentials kExample{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
                               ""};
-
-Environment environment_of(std::map<std::string, std::string> values) {
-  return [values = std::move(values)](const char* name) -> std::optional<std::string> {
-    const auto found = values.find(name);
-    if (found == values.end()) return std::nullopt;
-    return found->second;
-  };
-}
 
 TEST(SignV4, MakesTheSignaturesOfAmazonsExamples) {
   const std::string nothing = sha256_hex({});
@@ -67,7 +58,7 @@ TEST(AwsSettings, ComeFromVariablesOrFiles) {
                                                            {"AWS_DEFAULT_REGION", "eu-north-1"},
                                                            {"AWS_ENDPOINT_URL", "http://h:1"}}));
   ASSERT_TRUE(from_variables.credentials);
-  EXPECT_EQ(from_variables.credentials->key_id, "id");
+  EXPECT_EQ(from_variables.credentials->get().key_id, "id");
   EXPECT_EQ(from_variables.region, "eu-north-1");
   EXPECT_EQ(from_variables.endpoint, "http://h:1");
 
@@ -80,15 +71,23 @@ TEST(AwsSettings, ComeFromVariablesOrFiles) {
   home.write(".aws/config", {config.begin(), config.end()});
   const std::string folder = home.path().string();
   const auto usual = aws_settings(environment_of({{"HOME", folder}}));
-  EXPECT_EQ(usual.credentials->secret, "b");
+  EXPECT_EQ(usual.credentials->get().secret, "b");
   EXPECT_EQ(usual.region, "r1");
   const auto other = aws_settings(environment_of({{"HOME", folder}, {"AWS_PROFILE", "other"}}));
-  EXPECT_EQ(other.credentials->secret, "d=e");
-  EXPECT_EQ(other.credentials->session_token, "t");
+  EXPECT_EQ(other.credentials->get().secret, "d=e");
+  EXPECT_EQ(other.credentials->get().session_token, "t");
   EXPECT_EQ(other.region, "r2");
   EXPECT_FALSE(aws_settings(environment_of({})).credentials);
   EXPECT_THROW(static_cast<void>(aws_settings(environment_of({{"AWS_ACCESS_KEY_ID", "id"}}))),
                Error);
+}
+
+TEST(AwsHost, IsThatOfTheRegionAndOfNothingElse) {
+  EXPECT_EQ(aws_host("sts", "eu-north-1"), "sts.eu-north-1.amazonaws.com");
+  EXPECT_EQ(aws_host("s3", "cn-north-1"), "s3.cn-north-1.amazonaws.com.cn");
+  for (const char* region : {"", "evil.example/", "a b", "x@y"}) {
+    EXPECT_THROW(static_cast<void>(aws_host("sts", region)), Error) << region;
+  }
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ void make_folder(const std::filesystem::path& folder) {
 
 void fetch_file(const FetchRequest& request) {
   STOKER_INVARIANT(request.sha256.size() >= 8, "{} digits of a SHA-256", request.sha256.size());
-  const HttpStore store(request.prefix, request.retry);
+  // Published weights are often redirected; the digest says whether it is the right file.
+  const HttpStore store(request.prefix, request.retry, {.follow_redirects = true});
   const auto facts = store.look(request.name);
   if (!facts) fail_fetch(store, request, "a file", "none (404)");
   if (facts->bytes > request.at_most) {

@@ -143,6 +143,21 @@ void set_options(Exchange& exchange, const RetryOptions& limits) {
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
+// What this request has of its own. The request must live until the exchange ends.
+void set_request(CURL* curl, const HttpRequest& request) {
+  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
+  if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  if (request.direct) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  if (request.whole) {
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(request.whole->count()));
+  }
+  if (!request.content) return;
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.content->data());
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                   static_cast<curl_off_t>(request.content->size()));
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+}
+
 // Headers as libcurl takes them.
 class Headers {
  public:
@@ -208,6 +223,13 @@ std::unique_ptr<HttpClient::Handle> HttpClient::take() const {
   return std::make_unique<Handle>();
 }
 
+// The host may have moved: handles keep addresses for a minute, longer than most retries take.
+void HttpClient::forget_connections() const {
+  std::vector<std::unique_ptr<Handle>> idle;
+  const std::scoped_lock lock(mutex_);
+  idle.swap(idle_);
+}
+
 HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
                               const ByteSink& sink) const {
   const WithoutSigpipe quiet;
@@ -215,10 +237,9 @@ HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
   CURL* curl = handle->curl;
   Exchange exchange{.curl = curl, .on_head = &on_head, .sink = &sink, .stop = request.stop};
   set_options(exchange, limits_);
-  curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
-  if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  set_request(curl, request);
   std::unique_ptr<std::FILE, FileCloser> body;
-  if (request.method == "PUT") {
+  if (request.method == "PUT" && !request.content) {
     body.reset(std::fopen(request.body.c_str(), "rb"));
     if (!body) throw Error({.what = "cannot read the file", .path = request.body.string()});
     curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
@@ -231,7 +252,10 @@ HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
   if (exchange.thrown != nullptr) std::rethrow_exception(exchange.thrown);
-  if (code != CURLE_OK) throw AttemptFailed(curl_easy_strerror(code), worth_retrying(code));
+  if (code != CURLE_OK) {
+    forget_connections();
+    throw AttemptFailed(curl_easy_strerror(code), worth_retrying(code));
+  }
   tell_head(exchange);  // a body of no bytes
   const char* redirect = nullptr;
   curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &redirect);

@@ -33,10 +33,13 @@ struct HttpReply {
 };
 
 struct HttpRequest {
-  std::string method = "GET";  // GET, HEAD, PUT
+  std::string method = "GET";  // GET, HEAD, PUT, POST
   std::string url;
-  std::vector<std::string> headers = {};  // "name: value"
-  std::filesystem::path body = {};        // of a PUT
+  std::vector<std::string> headers = {};           // "name: value"
+  std::filesystem::path body = {};                 // of a PUT
+  std::optional<std::string> content = {};         // of a PUT or POST, instead of a file
+  bool direct = false;                             // never through a proxy
+  std::optional<std::chrono::seconds> whole = {};  // the reply has to be complete within
   std::stop_token stop = {};
 };
 
@@ -57,6 +60,7 @@ class HttpClient {
  private:
   struct Handle;
   [[nodiscard]] std::unique_ptr<Handle> take() const;
+  void forget_connections() const;
 
   RetryOptions limits_;
   mutable std::mutex mutex_;

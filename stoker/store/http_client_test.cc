@@ -1,5 +1,6 @@
 #include "stoker/store/http_client.h"
 
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -198,6 +199,43 @@ TEST(HttpClient, KeepsConnectionsOnePerThreadAtATime) {
   }
   EXPECT_LE(server.connections(), 4U);
   EXPECT_EQ(server.requests().size(), 85U);
+}
+
+TEST(HttpClient, SendsContentFromMemory) {
+  const TestHttpServer server(std::vector<TestReply>{{.body = "taken"}});
+  const HttpClient client(quick_retries());
+  EXPECT_THAT(
+      exchange(client, {.method = "POST", .url = server.url() + "/a", .content = "a=b"}).events,
+      ElementsAre("head 200", "taken"));
+  exchange(client, {.method = "PUT", .url = server.url() + "/b", .content = ""});
+  exchange(client, {.url = server.url() + "/c"});
+  const auto requests = server.requests();
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(requests[0].method + " " + requests[0].body, "POST a=b");
+  EXPECT_EQ(requests[1].method + " " + requests[1].header("content-length"), "PUT 0");
+  EXPECT_EQ(requests[2].method + " " + requests[2].header("content-length"), "GET ");
+}
+
+TEST(HttpClient, GivesUpAReplyThatIsNotCompleteInTime) {
+  const TestHttpServer server([](const TestRequest&) -> TestReply {
+    return {.body = "0123456789", .cut_after = 4, .hang = true};
+  });
+  const HttpClient client(quick_retries());
+  const auto start = std::chrono::steady_clock::now();
+  failure_of([&] { exchange(client, {.url = server.url(), .whole = std::chrono::seconds(1)}); });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+}
+
+// A host may have got another address, which the handles that are kept do not know.
+TEST(HttpClient, LooksTheHostUpAgainAfterAFailure) {
+  const TestHttpServer server(std::vector<TestReply>{{.body = "1"}});
+  const HttpClient client(quick_retries());
+  exchange(client, {.url = server.url()});
+  exchange(client, {.url = server.url()});
+  EXPECT_EQ(server.connections(), 1U);
+  failure_of([&] { exchange(client, {.url = "http://127.0.0.1:1"}); });
+  exchange(client, {.url = server.url()});
+  EXPECT_EQ(server.connections(), 2U);
 }
 
 }  // namespace

@@ -18,11 +18,16 @@ namespace {
 
 }  // namespace
 
-HttpStore::HttpStore(const std::string& prefix, const RetryOptions& retry) {
+HttpStore::HttpStore(const std::string& prefix, const RetryOptions& retry,
+                     const HttpAccess& access) {
   const Url url = parse_url(prefix);
   where_ = url.origin() + url.path;
   root_ = url.path;
-  transfer_ = std::make_unique<detail::HttpTransfer>(detail::HttpServer{.url = url}, retry);
+  using detail::OtherHosts;
+  OtherHosts others = access.follow_redirects ? OtherHosts::kFollow : OtherHosts::kRefuse;
+  if (!access.query.empty()) others = OtherHosts::kRefuseSigned;
+  transfer_ = std::make_unique<detail::HttpTransfer>(
+      detail::HttpServer{.url = url, .other_hosts = others, .query = access.query}, retry);
 }
 
 HttpStore::~HttpStore() = default;

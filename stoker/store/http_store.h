@@ -1,8 +1,9 @@
 // HttpStore: objects behind an HTTP(S) prefix; they can be read, not written or listed. Reads
 // resume and failed attempts are repeated as detail/http_transfer.h describes.
 //
-// Requests carry no credentials, so a redirect to another host is followed; from https to http
-// never.
+// Requests carry no credentials but the query of an address that is signed. A redirect to another
+// host is followed only on request and without such a query; from https to http never. Otherwise a
+// server could make this machine ask hosts that only this machine reaches.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +21,15 @@ namespace detail {
 class HttpTransfer;
 }  // namespace detail
 
+struct HttpAccess {
+  std::string query = {};         // added to each request and never shown
+  bool follow_redirects = false;  // to other hosts
+};
+
 class HttpStore final : public Store {
  public:
   // http://host/prefix, https://…
-  HttpStore(const std::string& prefix, const RetryOptions& retry);
+  HttpStore(const std::string& prefix, const RetryOptions& retry, const HttpAccess& access = {});
   ~HttpStore() override;
 
   [[nodiscard]] std::string where() const override { return where_; }

@@ -94,6 +94,24 @@ TEST(HttpStore, ReadsAPartWithARange) {
   EXPECT_EQ(server.requests()[1].header("range"), "bytes=5-");
 }
 
+TEST(HttpStore, ReadsARangeAloneOrNothing) {
+  const TestHttpServer server(
+      std::vector<TestReply>{part_from(0), part_from(5), cut(part_from(5), 3), part_from(8)});
+  const HttpStore store(server.url(), quick_retries());
+  const auto read = [&](std::uint64_t begin) {
+    return read_all(store,
+                    {.name = "o", .begin = begin, .length = 20 - begin, .range_alone = true});
+  };
+  EXPECT_EQ(read(0), kContent);
+  EXPECT_EQ(server.requests()[0].header("range"), "bytes=0-19");
+  EXPECT_EQ(read(5), kContent.substr(5));
+  EXPECT_EQ(read(5), kContent.substr(5));  // cut once
+  const TestHttpServer without(std::vector<TestReply>{whole()});
+  EXPECT_THAT(read_failure(without, {.name = "o", .begin = 5, .length = 3, .range_alone = true}),
+              HasSubstr("the whole object where a range was asked for"));
+  EXPECT_EQ(without.requests().size(), 1U) << "what is refused is not asked for again";
+}
+
 TEST(HttpStore, ResumesWhereItWasCutOffAsLongAsItIsTheSameObject) {
   const TestHttpServer server(
       std::vector<TestReply>{cut(whole(), 4), cut(part_from(4), 3), part_from(7)});
@@ -155,13 +173,20 @@ TEST(HttpStore, TriesAgainWhatPassesAndNothingElse) {
   EXPECT_EQ(empty.requests().size(), 1U);
 }
 
-TEST(HttpStore, FollowsRedirectsToOtherHostsAndAsksThereForTheSameRange) {
+TEST(HttpStore, FollowsRedirectsToOtherHostsOnRequestAndAsksThereForTheSameRange) {
   const TestHttpServer target(std::vector<TestReply>{part_from(5)});
   const TestHttpServer server([&](const TestRequest& request) -> TestReply {
     if (request.target == "/o") return {.status = 302, .headers = {"Location: /near"}};
     return {.status = 308, .headers = {"Location: " + target.url() + "/far?x=y"}};
   });
-  const HttpStore store(server.url(), quick_retries());
+  EXPECT_THAT(message_of([&] {
+                static_cast<void>(
+                    read_all(HttpStore(server.url(), quick_retries()), {.name = "o", .begin = 5}));
+              }),
+              HasSubstr("a redirect to another host (" + target.url() +
+                        "), which is not followed without `follow_redirects`"));
+  EXPECT_TRUE(target.requests().empty());
+  const HttpStore store(server.url(), quick_retries(), {.follow_redirects = true});
   EXPECT_EQ(read_all(store, {.name = "o", .begin = 5}), kContent.substr(5));
   EXPECT_EQ(server.requests().at(1).target, "/near");
   EXPECT_EQ(target.requests().at(0).target, "/far?x=y");

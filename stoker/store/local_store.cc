@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 
 namespace stoker {
 namespace {
@@ -22,19 +22,16 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
   throw Error({.what = "cannot read the file", .path = path.string(), .found = std::move(found)});
 }
 
-// Gives the bytes of an open file; how many there were.
-std::uint64_t pour(std::ifstream& file, std::uint64_t most, const ByteSink& sink) {
-  std::vector<char> piece(kPiece);
-  std::uint64_t done = 0;
-  while (done < most && file) {
-    file.read(piece.data(),
-              static_cast<std::streamsize>(std::min<std::uint64_t>(most - done, kPiece)));
-    const auto got = static_cast<std::size_t>(file.gcount());
-    if (got == 0) break;
-    sink(std::as_bytes(std::span(piece.data(), got)));
-    done += got;
+// Gives up to `most` bytes of a file; how many there were.
+std::uint64_t pour(const InputFile& file, std::uint64_t begin, std::uint64_t most,
+                   const ByteSink& sink) {
+  most = std::min(most, file.size() - std::min(begin, file.size()));
+  std::vector<std::byte> piece(std::min<std::uint64_t>(most, kPiece));
+  for (std::uint64_t done = 0; done < most; done += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(most - done, piece.size()));
+    sink(file.read(begin + done, piece).value());
   }
-  return done;
+  return most;
 }
 
 }  // namespace
@@ -54,11 +51,9 @@ std::optional<ObjectFacts> LocalStore::look(const std::string& name) const {
 
 void LocalStore::read(const ReadRequest& request, const ByteSink& sink) const {
   const fs::path path = folder_ / request.name;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, std::generic_category().message(errno));
-  file.seekg(static_cast<std::streamoff>(request.begin));
+  const InputFile file(path, "cannot read the file");
   const std::uint64_t most = request.length.value_or(request.at_most.value_or(UINT64_MAX - 1) + 1);
-  const std::uint64_t done = pour(file, most, sink);
+  const std::uint64_t done = pour(file, request.begin, most, sink);
   if (request.length && done < *request.length) {
     fail(path, fmt::format("{} bytes where {} were expected", done, *request.length));
   }
@@ -72,9 +67,8 @@ void LocalStore::write(const std::string& name, const fs::path& file) const {
   std::error_code ignored;  // writing tells
   fs::create_directories(target.parent_path(), ignored);
   AtomicFile out(target, "object");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail(file, std::generic_category().message(errno));
-  pour(in, UINT64_MAX, [&](std::span<const std::byte> bytes) { out.write(bytes); });
+  pour(InputFile(file, "cannot read the file"), 0, UINT64_MAX,
+       [&](std::span<const std::byte> bytes) { out.write(bytes); });
   out.commit();
 }
 

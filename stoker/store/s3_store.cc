@@ -18,9 +18,7 @@ constexpr const char* kNoBody =
 // Scheme and host, and the bucket's path there.
 Url server_of(const std::string& bucket, const AwsSettings& settings) {
   if (settings.endpoint.empty()) {
-    return {.scheme = "https",
-            .host = fmt::format("{}.s3.{}.amazonaws.com", bucket, settings.region),
-            .path = ""};
+    return {.scheme = "https", .host = bucket + "." + aws_host("s3", settings.region), .path = ""};
   }
   Url server = parse_url(settings.endpoint);
   server.path += "/" + percent_encoded(bucket, false);
@@ -28,8 +26,8 @@ Url server_of(const std::string& bucket, const AwsSettings& settings) {
 }
 
 detail::Sign signer(const AwsSettings& settings) {
-  if (!settings.credentials) return {};
-  return [credentials = *settings.credentials, region = settings.region](
+  if (settings.credentials == nullptr) return {};
+  return [source = settings.credentials, region = settings.region](
              const detail::HttpCall& call, const std::string& host, const std::string& target) {
     const std::size_t mark = target.find('?');
     return sign_v4({.method = call.method,
@@ -38,7 +36,7 @@ detail::Sign signer(const AwsSettings& settings) {
                     .query = mark == std::string::npos ? "" : target.substr(mark + 1),
                     .payload_hash = call.payload_hash.empty() ? kNoBody : call.payload_hash,
                     .time = aws_time()},
-                   credentials, region);
+                   source->get(call.stop), region);
   };
 }
 
@@ -63,8 +61,9 @@ S3Store::S3Store(const std::string& prefix, const AwsSettings& settings, const R
   const Url server = server_of(named.host, settings);
   root_ = server.path;
   transfer_ = std::make_unique<detail::HttpTransfer>(
-      detail::HttpServer{
-          .url = server, .other_hosts = detail::OtherHosts::kRefuse, .sign = signer(settings)},
+      detail::HttpServer{.url = server,
+                         .other_hosts = detail::OtherHosts::kRefuseSigned,
+                         .sign = signer(settings)},
       retry);
 }
 

@@ -1,5 +1,6 @@
 // S3Store: objects below a prefix of a bucket, of Amazon's S3 or a server that speaks its protocol.
-// Requests are signed where there are credentials. Reads resume and failed attempts are repeated as
+// Requests are signed where there are credentials, which are issued
+// again before they expire. Reads resume and failed attempts are repeated as
 // detail/http_transfer.h describes.
 //
 // A redirect to another host is not followed: it would decide who gets a signed request.

@@ -20,7 +20,10 @@ const AwsCredentials kCredentials{"KEY-ID", "SECRET", "TOKEN"};
 
 AwsSettings settings_of(const TestHttpServer& server,
                         std::optional<AwsCredentials> credentials = kCredentials) {
-  return {.credentials = std::move(credentials), .region = "here", .endpoint = server.url()};
+  return {
+      .credentials = credentials ? std::make_shared<AwsCredentialSource>(*credentials) : nullptr,
+      .region = "here",
+      .endpoint = server.url()};
 }
 
 S3Store store_of(const TestHttpServer& server, const std::string& prefix = "s3://bucket/p") {
@@ -81,7 +84,9 @@ TEST(S3Store, WithoutAnEndpointIsAmazonsByTheBucketsHost) {
   const TestHttpServer proxy(std::vector<TestReply>{{.status = 403}});
   ::setenv("https_proxy", proxy.url().c_str(), 1);
   const S3Store store("s3://bucket/p",
-                      {.credentials = kCredentials, .region = "eu-north-1", .endpoint = ""},
+                      {.credentials = std::make_shared<AwsCredentialSource>(kCredentials),
+                       .region = "eu-north-1",
+                       .endpoint = ""},
                       quick_retries(1));
   EXPECT_THROW(static_cast<void>(store.look("o")), Error);
   ::unsetenv("https_proxy");

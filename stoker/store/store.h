@@ -29,6 +29,9 @@ struct ReadRequest {
   std::optional<std::uint64_t> length = {};   // nothing: to the end
   std::optional<std::uint64_t> at_most = {};  // more is an Error; where the length is not known
   std::stop_token stop = {};                  // gives up with an Error
+  // An Error at once where the server would send more than the range. Otherwise what it sends
+  // before the range is dropped.
+  bool range_alone = false;
 };
 
 // Takes the bytes as they arrive, in order, each once.

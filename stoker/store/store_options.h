@@ -23,6 +23,8 @@ struct StoreOptions {
   Environment environment =
       environment_variable;  ///< where credentials and endpoints are looked up
   RetryOptions retry = {};
+  bool follow_redirects =
+      false;  ///< of http:// and https:// to other hosts, where nothing is signed
 };
 
 }  // namespace stoker

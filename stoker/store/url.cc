@@ -2,7 +2,9 @@
 
 #include <cctype>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 
 #include "stoker/core/error.h"
 
@@ -17,7 +19,8 @@ Url parse_url(const std::string& text) {
                  .path = mark == std::string::npos ? "" : text.substr(0, mark + 3) + "…",
                  .expected = "SCHEME://HOST/PATH",
                  .found = found,
-                 .hint = "Credentials are taken from the usual variables and files."});
+                 .hint = "Credentials are taken from the usual variables and files, the query of "
+                         "signed addresses from STOKER_SIGNED_URLS."});
   };
   if (mark == std::string::npos) fail("no scheme");
   url.scheme = text.substr(0, mark);
@@ -34,7 +37,34 @@ Url parse_url(const std::string& text) {
   while (url.path.ends_with('/')) url.path.pop_back();
   const std::string_view own_port = url.scheme == "https" ? ":443" : ":80";
   if (url.host.ends_with(own_port)) url.host.resize(url.host.size() - own_port.size());
+  if (url.scheme.starts_with("http")) {  // a bucket's name keeps its letters
+    for (char& letter : url.host) {
+      letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
+  }
   return url;
+}
+
+std::string host_name(const Url& url) {
+  const std::string& host = url.host;
+  if (const std::size_t end = host.find(']'); host.starts_with('[') && end != std::string::npos) {
+    const bool whole = end + 1 == host.size() || host[end + 1] == ':';
+    return whole ? host.substr(1, end - 1) : host;
+  }
+  return host.substr(0, host.find(':'));
+}
+
+bool is_loopback(const Url& url) {
+  const std::string name = host_name(url);
+  in_addr four{};
+  in6_addr six{};
+  if (::inet_pton(AF_INET, name.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  if (::inet_pton(AF_INET6, name.c_str(), &six) == 1) return IN6_IS_ADDR_LOOPBACK(&six);
+  return name == "localhost";
+}
+
+bool may_take_secrets(const Url& url) {
+  return url.scheme == "https" || (url.scheme == "http" && is_loopback(url));
 }
 
 std::string percent_encoded(std::string_view text, bool slashes) {

@@ -32,6 +32,20 @@ TEST(Url, RefusesWhatMayHoldASecretWithoutRepeatingIt) {
   }
 }
 
+TEST(Url, TakesSecretsByHttpsOrToThisMachineAlone) {
+  for (const char* text : {"https://host/a", "http://127.0.0.1:80", "http://127.1.2.3/a",
+                           "http://[::1]:8000/a", "http://localhost:1", "https://10.0.0.1"}) {
+    EXPECT_TRUE(may_take_secrets(parse_url(text))) << text;
+  }
+  for (const char* text :
+       {"http://host/a", "http://10.0.0.1", "http://127.0.0.1.evil.example", "http://127.1",
+        "http://0x7f.0.0.1", "http://2130706433", "http://[::2]", "http://[::1].evil.example",
+        "http://[::1]evil", "http://localhost.evil.example", "http://169.254.169.254",
+        "s3://bucket", "http://[::ffff:10.0.0.1]"}) {
+    EXPECT_FALSE(may_take_secrets(parse_url(text))) << text;
+  }
+}
+
 TEST(Url, EncodesNames) {
   EXPECT_EQ(percent_encoded("a b/c+d~é", true), "a%20b/c%2Bd~%C3%A9");
   EXPECT_EQ(percent_encoded("a/b", false), "a%2Fb");

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "stoker/core/different_lines.h"
@@ -68,6 +69,15 @@ void check_settings(const std::string& all_here, const std::string& defaults,
                .hint = "Resume with the same settings, or start a new run"});
 }
 
+// `kept` may have the memory of an earlier copy.
+void copy_values(const at::Tensor& from, at::Tensor& kept) {
+  const auto type = from.scalar_type();
+  if (!kept.defined() || kept.sizes() != from.sizes() || kept.scalar_type() != type) {
+    kept = at::empty(from.sizes(), at::TensorOptions().dtype(type));
+  }
+  kept.copy_(from.detach());
+}
+
 }  // namespace
 
 CheckpointInterval parse_checkpoint_interval(const std::string& text) {
@@ -104,19 +114,60 @@ bool Checkpointing::is_due(const State& state, bool epoch_ended) const {
   return false;
 }
 
-void Checkpointing::save(const State& state) {
+void Checkpointing::copy(const State& state) {
+  copy_.is_written = false;
+  copy_.step = state.step;
+  copy_.metadata = {{kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}};
+  record_data_order(copy_.metadata);
+  std::vector<NamedTensor> tensors = tensors_of(state);
+  if (writer_) {
+    copy_.tensors.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      copy_values(tensors[i].tensor, copy_.tensors[i].tensor);
+      copy_.tensors[i].name = std::move(tensors[i].name);
+    }
+  } else {
+    copy_.tensors = std::move(tensors);
+  }
+}
+
+void Checkpointing::save(const State& state, const std::function<void()>& before) {
+  const auto start = std::chrono::steady_clock::now();
+  wait();  // the copy may still be in use
   const Saved now{.step = state.step, .awaits_validation = state.awaits_validation()};
-  if (saved_ == now) return;
-  pace_.run([&] {
-    const std::vector<NamedTensor> tensors = tensors_of(state);
-    const FileTensors rows(tensors);
-    SafetensorsMetadata metadata = {
-        {kSettings, settings_}, {kNumbers, numbers_of(state)}, {kData, data_digest_}};
-    record_data_order(metadata);
-    folder_.save(state.step, rows.views(), metadata);
-  });
+  if (saved_ == now && copy_.is_written) {
+    if (before) write(before);
+    return;
+  }
+  pace_.begin();
+  copy(state);
   saved_ = now;
+  write([this, before] {
+    if (before) before();
+    folder_.save(copy_.step, FileTensors(copy_.tensors).views(), copy_.metadata);
+    copy_.is_written = true;
+    if (!writer_) copy_.tensors.clear();  // those of the state itself
+    pace_.end();
+  });
   saved_at_ = std::chrono::steady_clock::now();
+  ++times_.checkpoints;
+  times_.waited_seconds += std::chrono::duration<double>(saved_at_ - start).count();
+}
+
+void Checkpointing::write(const std::function<void()>& job) {
+  if (writer_) {
+    writer_->start(job);
+  } else {
+    job();
+  }
+}
+
+void Checkpointing::check() {
+  if (writer_) writer_->check();
+}
+
+void Checkpointing::wait() {
+  if (writer_) writer_->wait();
 }
 
 Checkpointing::Restored Checkpointing::restore(State& state) {
@@ -137,6 +188,7 @@ Checkpointing::Restored Checkpointing::restore(State& state) {
   const auto data = found->file.metadata().find(kData);
   if (data != found->file.metadata().end()) restored.data_digest = data->second;
   saved_ = {.step = state.step, .awaits_validation = state.awaits_validation()};
+  copy_.is_written = true;
   return restored;
 }
 

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "stoker/core/background_writer.h"
 #include "stoker/core/error.h"
 #include "stoker/io/checkpoint.h"
 #include "stoker/train/pace.h"
@@ -47,12 +49,28 @@ class Checkpointing {
   // The digest of the data (data/data_identity.h) that the run is made of; stands in every file
   // from now on.
   void belong_to(std::string data_digest) { data_digest_ = std::move(data_digest); }
+  // From now on save() copies the state, and a thread of this object writes the file. Memory for
+  // one copy is kept.
+  void write_in_background() { writer_.emplace(); }
 
   // The interval is over. To be asked for each settled state.
   [[nodiscard]] bool is_due(const State& state, bool epoch_ended) const;
   // Unless this very state is saved already. That before and that after the validation of an epoch
-  // have the same step, and the same file.
-  void save(const State& state);
+  // have the same step, and the same file. `before` writes what the checkpoint follows from, and is
+  // called in any case. In the background, it is called by that thread; this function then waits
+  // for what is still being written, and throws its failure.
+  void save(const State& state, const std::function<void()>& before = {});
+  // Another file of the run, in its turn.
+  void write(const std::function<void()>& job);
+  // What the caller of save() waited for: what was being written, and the copy.
+  struct Times {
+    std::uint64_t checkpoints = 0;
+    double waited_seconds = 0;
+  };
+  [[nodiscard]] const Times& times() const noexcept { return times_; }
+  // Throws the failure of what was written in the background; check() does not wait for the rest.
+  void check();
+  void wait();
 
   struct Restored {
     std::filesystem::path path;         // empty: there was nothing to go on from
@@ -75,9 +93,21 @@ class Checkpointing {
     bool awaits_validation = false;
     bool operator==(const Saved&) const = default;
   };
-  std::optional<Saved> saved_;
+  void copy(const State& state);
+
+  std::optional<Saved> saved_;  // or being written
+  // What is being written. Its tensors are kept for the next: memory that is new to the process
+  // costs as much time as the copying.
+  struct Copy {
+    std::uint64_t step = 0;
+    std::vector<NamedTensor> tensors;
+    SafetensorsMetadata metadata;
+    bool is_written = false;
+  } copy_;
+  Times times_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   Pace pace_{kSavingShare};
+  std::optional<BackgroundWriter> writer_;  // last: ends before what its job uses
 };
 
 }  // namespace stoker

@@ -1,7 +1,11 @@
 #include "stoker/train/checkpointing.h"
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
@@ -41,6 +45,79 @@ Checkpointing::Restored resumed(const std::filesystem::path& folder, const Train
   Observer observer;
   Trainer(state, test::made_up_data(), options, observer).run();
   return restored;
+}
+
+TEST(Checkpointing, InTheBackgroundWritesTheSameFiles) {
+  const TempFolder folder, other;
+  const TrainOptions options = test::small_options();
+  static_cast<void>(run_and_save(folder.path(), options));
+  State state = test::new_state("cnn:4,8", {.kind = OptimiserKind::kAdamW});
+  Checkpointing checkpoints(other.path(), kFiveSteps, 3, "a: 1\nb: 2\n");
+  checkpoints.write_in_background();
+  Saver saver(checkpoints);
+  EXPECT_EQ(Trainer(state, test::made_up_data(), options, saver).run(), RunEnd::kAllEpochs);
+  checkpoints.wait();
+  EXPECT_EQ(checkpoints.times().checkpoints, 7U);
+  const auto files = CheckpointFolder(folder.path(), 3).files();
+  ASSERT_EQ(files.size(), 3U);
+  for (const auto& file : files) {
+    EXPECT_EQ(contents_of(file), contents_of(other.path() / file.filename())) << file;
+  }
+}
+
+// The state changes while its file is not begun yet.
+TEST(Checkpointing, InTheBackgroundWritesTheStateOfTheCall) {
+  const TempFolder folder;
+  State state = test::new_state();
+  const State before = test::new_state();
+  Checkpointing checkpoints(folder.path(), kFiveSteps, 3, "a: 1\n");
+  checkpoints.write_in_background();
+  std::atomic<bool> has_changed = false;
+  checkpoints.save(state, [&] {
+    while (!has_changed) std::this_thread::yield();
+  });
+  {
+    const at::NoGradGuard no_grad;
+    for (const NamedTensor& t : tensors_of(state)) t.tensor.detach().zero_();
+  }
+  state.step = 7;
+  has_changed = true;
+  checkpoints.wait();
+  State read = test::new_state();
+  static_cast<void>(checkpoints.restore(read));
+  EXPECT_TRUE(test::same(read, before));
+}
+
+TEST(Checkpointing, AFailureInTheBackgroundEndsTheRunAtTheNextStep) {
+  const TempFolder folder;
+  State state = test::new_state();
+  Checkpointing checkpoints(folder.path() / "checkpoints", kFiveSteps, 3, "a: 1\n");
+  checkpoints.write_in_background();
+  std::filesystem::remove(folder.path() / "checkpoints");
+  class Stepwise final : public Observer {
+   public:
+    explicit Stepwise(Checkpointing& checkpoints) : checkpoints_(checkpoints) {}
+    void state_settled(const State& state, bool /*epoch_ended*/) override {
+      if (state.step == 1) {
+        checkpoints_.save(state);
+        std::this_thread::sleep_for(std::chrono::seconds(1));  // it has failed by then
+      } else {
+        checkpoints_.check();
+      }
+    }
+
+   private:
+    Checkpointing& checkpoints_;
+  } observer(checkpoints);
+  EXPECT_THROW(Trainer(state, test::made_up_data(), test::small_options(), observer).run(), Error);
+  EXPECT_EQ(state.step, 2U);
+  // The same state again: what failed does not count as saved.
+  checkpoints.save(state);
+  EXPECT_THROW(checkpoints.wait(), Error);
+  std::filesystem::create_directory(folder.path() / "checkpoints");
+  checkpoints.save(state);
+  checkpoints.wait();
+  EXPECT_EQ(CheckpointFolder(folder.path() / "checkpoints", 3).files().size(), 1U);
 }
 
 TEST(Checkpointing, ARunGoesOnFromEveryFileToTheSameEnd) {

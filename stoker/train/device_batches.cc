@@ -74,16 +74,39 @@ at::Tensor per_channel(const std::array<float, kMaxChannels>& values, int channe
 
 // The stream and the event exist only where the device has such things.
 struct DeviceBatches::Copy {
-  Batch host;  // must live until the copy has been made
-  DeviceBatch batch;
-  std::optional<c10::Stream> stream;
-  std::optional<c10::Event> done;
+  explicit Copy(Batch taken) : host(std::move(taken)) {}
+  // An error may end it before anybody has waited, even before the event is recorded.
+  ~Copy() {
+    try {
+      finish();
+    } catch (const std::exception&) {
+      // What the device complains of, it says again when it is asked next.
+    }
+  }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+
+  // The device has read the host's memory.
+  void finish() {
+    if (done) {
+      done->synchronize();
+    } else if (stream) {
+      stream->synchronize();
+    }
+    done.reset();
+    stream.reset();
+  }
+
+  Batch host;  // goes back to the workers when this ends
+  DeviceBatch batch = {};
+  std::optional<c10::Stream> stream = {};
+  std::optional<c10::Event> done = {};
 };
 
 void prepare_feed_for(const at::Device& device, const Source& source, FeedOptions& options) {
   const bool floats = device.is_cpu() || source.depth() != 8;
   options.pixel_type = floats ? PixelType::kF32 : PixelType::kU8;
-  if (device.is_cuda()) {
+  if (!device.is_cpu()) {
     options.make_memory = [](std::size_t bytes) { return std::make_unique<PinnedMemory>(bytes); };
   }
 }
@@ -99,9 +122,7 @@ DeviceBatches::DeviceBatches(Feed& feed, const at::Device& device,
   offset_ = per_channel(normalisation.offset, channels, device);
 }
 
-DeviceBatches::~DeviceBatches() {
-  if (ahead_ && ahead_->done) ahead_->done->synchronize();
-}
+DeviceBatches::~DeviceBatches() = default;
 
 std::optional<Batch> DeviceBatches::take() {
   const auto before = std::chrono::steady_clock::now();
@@ -124,8 +145,7 @@ at::Tensor DeviceBatches::on_device(const Batch& batch) const {
 std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
   auto host = take();
   if (!host) return nullptr;
-  auto copy =
-      std::make_unique<Copy>(Copy{.host = std::move(*host), .batch = {}, .stream = {}, .done = {}});
+  auto copy = std::make_unique<Copy>(std::move(*host));
   const auto copied = [&](const at::Tensor& tensor) {
     if (!tensor.defined()) return tensor;
     return tensor.to(device_, /*non_blocking=*/true, /*copy=*/true);
@@ -137,7 +157,7 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
                    .number = copy->host.number(),
                    .indices = indices_of(copy->host)};
   };
-  if (!device_.is_cuda()) {
+  if (device_.is_cpu()) {
     copy_tensors();
     return copy;
   }
@@ -146,8 +166,9 @@ std::unique_ptr<DeviceBatches::Copy> DeviceBatches::start_copy() {
   {
     const c10::StreamGuard on_side_stream(*copy->stream);
     copy_tensors();
-    copy->done.emplace(device_.type());
-    copy->done->record(*copy->stream);
+    c10::Event done(device_.type());
+    done.record(*copy->stream);
+    copy->done.emplace(std::move(done));
   }
   return copy;
 }
@@ -178,7 +199,7 @@ std::optional<DeviceBatch> DeviceBatches::next() {
   }
   ahead_ = start_copy();
   // By now the copy has been made, or is waited for: its memory goes back to the workers.
-  if (current->done) current->done->synchronize();
+  current->finish();
   return current->batch;
 }
 

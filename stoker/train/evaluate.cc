@@ -151,7 +151,8 @@ class View {
         .isolate = options.isolate,
         // Another sample in its place would be computed in vain.
         .on_error = options.on_error == OnError::kStop ? OnError::kStop : OnError::kOmit,
-        .max_errors = options.max_errors};
+        .max_errors = options.max_errors,
+        .give_up = options.give_up};
     if (group != nullptr) {
       feed.rank = static_cast<std::uint32_t>(group->rank());
       feed.ranks = static_cast<std::uint32_t>(group->ranks());

@@ -39,7 +39,8 @@ struct EvaluateOptions {
   bool isolate = false;  // samples are made in locked-down processes
   // Unless kStop, samples that cannot be made have no predictions and are in no figure.
   OnError on_error = OnError::kStop;
-  std::uint64_t max_errors = 100;  // unless kStop: more throw TooManyFaults
+  std::uint64_t max_errors = 100;      // unless kStop: more throw TooManyFaults
+  std::function<bool()> give_up = {};  // FeedOptions::give_up
 };
 
 // By the options' engine, else by the model itself. `x` is (samples, channels, height, width).

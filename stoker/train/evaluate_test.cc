@@ -63,7 +63,7 @@ TEST(Evaluate, FeaturesSkipTheSameSamples) {
   skip.on_error = OnError::kSkip;
   const auto source = source_without(8);
   std::vector<SampleFault> faults;
-  const FeatureSet set = compute_features(*state.model, source, {},
+  const FeatureSet set = compute_features(*state.model, nullptr, source, {},
                                           {.workers = 2,
                                            .batch_size = skip.batch_size,
                                            .normalisation = skip.normalisation,

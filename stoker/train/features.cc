@@ -1,20 +1,36 @@
 #include "stoker/train/features.h"
 
+#include <memory>
 #include <utility>
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
+#include "stoker/core/error.h"
+#include "stoker/nn/inference/inference_network.h"
 #include "stoker/train/device_batches.h"
 
 namespace stoker {
+
+std::unique_ptr<Engine> make_fast_body(const Model& model) {
+  if (model.precision() != Precision::kFloat32 || !is_worth_inference(model)) return nullptr;
+  try {
+    return std::make_unique<InferenceNetwork>(model,
+                                              EngineOptions{.threads = at::get_num_threads()},
+                                              InferenceNetwork::Output::kFeatures);
+  } catch (const Error&) {  // has no such form, such as an imported network
+    return nullptr;
+  }
+}
 
 bool only_head_learns(const Model& model) {
   if (model.frozen() == 0 || model.frozen() + 1 != model.stages().size()) return false;
   return model.changing_buffers().empty();  // norms in training mode change features
 }
 
-FeatureSet compute_features(const Model& model, const std::shared_ptr<const Source>& source,
-                            const Policy& policy, FeedOptions options, std::uint32_t epoch,
+FeatureSet compute_features(const Model& model, Engine* fast_body,
+                            const std::shared_ptr<const Source>& source, const Policy& policy,
+                            FeedOptions options, std::uint32_t epoch,
                             const std::function<void(std::uint64_t)>& on_samples,
                             std::vector<SampleFault>* faults) {
   options.shuffle = false;
@@ -30,7 +46,8 @@ FeatureSet compute_features(const Model& model, const std::shared_ptr<const Sour
   DeviceBatches batches(feed, model.device(), options.normalisation);
   std::vector<at::Tensor> features, labels, weights;
   while (const auto batch = batches.next()) {
-    features.push_back(model.features(batch->values));
+    features.push_back(fast_body != nullptr ? fast_body->forward(batch->values)
+                                            : model.features(batch->values));
     labels.push_back(batch->labels.clone());
     if (batch->weights.defined()) weights.push_back(batch->weights.clone());
     if (on_samples) on_samples(static_cast<std::uint64_t>(batch->labels.size(0)));

@@ -3,7 +3,7 @@
 // Where everything but the head is frozen, norms included, a sample's features depend on its
 // image alone: those of validation never change, and those of an augmented training image need
 // to be computed once for each of its versions. Training on them gives what training on the
-// images gives.
+// images gives; where make_fast_body() computes them, but for rounding.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stoker/data/order/sampler.h"
+#include "stoker/nn/engine.h"
 #include "stoker/nn/model.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/train/batch_stream.h"
@@ -30,9 +31,13 @@ struct FeatureSet {
 // are frozen, and so are the running statistics of their norms.
 [[nodiscard]] bool only_head_learns(const Model& model);
 
-// As epoch `epoch` of a feed with these options would show the samples. `on_samples` hears how many
-// more are done. Replaced samples are added to `faults`.
-[[nodiscard]] FeatureSet compute_features(const Model& model,
+// Computes Model::features() in the form for use alone (nn/inference): the same but for rounding,
+// and faster. Null where the model itself is as fast: small networks, GPUs, other precisions.
+[[nodiscard]] std::unique_ptr<Engine> make_fast_body(const Model& model);
+
+// As epoch `epoch` of a feed with these options would show the samples. `fast_body`: of the model,
+// or null. `on_samples` hears how many more are done. Replaced samples are added to `faults`.
+[[nodiscard]] FeatureSet compute_features(const Model& model, Engine* fast_body,
                                           const std::shared_ptr<const Source>& source,
                                           const Policy& policy, FeedOptions options,
                                           std::uint32_t epoch,

@@ -31,6 +31,22 @@ at::Tensor head_of(const State& state) {
   return state.model->stages().back().parameters.front().tensor;
 }
 
+TEST(Features, OfALargePerceptronAreTheFastBodys) {
+  at::set_num_threads(1);
+  for (const auto& [architecture, ends_linear] :
+       {std::pair{"mlp:3072,6000,500,10", true},
+        std::pair{"mlp:3072,6000,500,10:sigmoid:sigmoid", false}}) {
+    auto model = make_model(architecture, {.image = {32, 32, 3}, .classes = 10}, 1);
+    model->freeze(model->stages().size() - 1);
+    ASSERT_TRUE(only_head_learns(*model));
+    const auto body = make_fast_body(*model);
+    const at::Tensor x = at::rand({3, 3, 32, 32});
+    EXPECT_EQ(body != nullptr, ends_linear);
+    if (body == nullptr) continue;
+    EXPECT_TRUE(at::allclose(body->forward(x), model->features(x), 1e-4, 1e-5));
+  }
+}
+
 TEST(Features, AreKeptOnlyWhereNothingButTheHeadLearns) {
   State state = frozen_state();
   EXPECT_TRUE(only_head_learns(*state.model));
@@ -101,6 +117,26 @@ TEST(Features, TrainTheHeadAsTheImagesDo) {
   EXPECT_TRUE(test::same(kept, trained(100)));  // more views than epochs are not made
 }
 
+// Of one image and of several: the latter are computed in parts.
+TEST(Features, OfTheFastFormTrainTheHead) {
+  at::set_num_threads(1);
+  const auto model = make_model("cnn:32,64", {.image = {64, 64, 3}, .classes = 2}, 1);
+  model->freeze(model->stages().size() - 1);
+  const std::unique_ptr<Engine> body = make_fast_body(*model);
+  ASSERT_NE(body, nullptr) << model->multiply_adds();
+  const at::Tensor head = model->stages().back().parameters.front().tensor;
+  for (const std::int64_t samples : {1, 40}) {
+    const at::Tensor images = at::rand({samples, 3, 64, 64});
+    const at::Tensor labels = at::zeros({samples}, at::kLong);
+    static_cast<void>(model->backward(images, labels, {}));
+    const at::Tensor expected = head.grad().clone();
+    head.mutable_grad().zero_();
+    static_cast<void>(model->backward_head(body->forward(images), labels, {}));
+    EXPECT_TRUE(at::allclose(head.grad(), expected, 1e-3, 1e-6)) << samples;
+    head.mutable_grad().zero_();
+  }
+}
+
 TEST(Features, FewerViewsAreSeenAgain) {
   EXPECT_FALSE(at::allclose(head_of(trained(1)), head_of(trained(0)), 1e-4, 1e-5));
 }
@@ -110,8 +146,8 @@ TEST(Features, GiveTheSameValidationToTheBit) {
   const TrainData data = test::made_up_data();
   const EvaluateOptions options{.batch_size = 8, .workers = 2};
   const MetricsResult images = evaluate(*state.model, data.validation, options);
-  const FeatureSet set =
-      compute_features(*state.model, data.validation, {}, {.workers = 2, .batch_size = 8}, 0);
+  const FeatureSet set = compute_features(*state.model, nullptr, data.validation, {},
+                                          {.workers = 2, .batch_size = 8}, 0);
   const MetricsResult kept = evaluate_features(*state.model, set, options);
   EXPECT_EQ(images.loss, kept.loss);
   EXPECT_EQ(images.confusion, kept.confusion);

@@ -1,5 +1,6 @@
 #include "stoker/train/local_sync.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "stoker/nn/layers/shared_statistics.h"
@@ -22,6 +23,23 @@ TEST(LocalSync, AddsToTheStatesSumsAndAsksItselfWhetherToStop) {
   EXPECT_TRUE(sync.should_stop(stop));
   EXPECT_FALSE(sync.should_stop({}));
   EXPECT_FALSE(sync.times());
+}
+
+TEST(LocalSync, PassesThatAreForgottenLeaveRunningStatisticsAsTheyWere) {
+  State state = test::new_state("cnn:4,8");
+  LocalSync sync(state, /*shared_statistics=*/false);
+  const auto pass = [&] {
+    sync.pass([&] { state.model->note_statistics(at::rand({4, 1, 9, 20}), {}); });
+  };
+  const auto statistics = [&] { return state.model->changing_buffers().front().tensor.clone(); };
+  sync.begin_epoch();
+  sync.begin_step();
+  const at::Tensor before = statistics();
+  pass();
+  pass();
+  EXPECT_FALSE(at::equal(statistics(), before));
+  sync.forget_passes();
+  EXPECT_TRUE(at::equal(statistics(), before)) << "all parts of the step are made again";
 }
 
 TEST(LocalSync, SharesStatisticsWithNobodyIfAsked) {

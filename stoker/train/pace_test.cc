@@ -24,5 +24,17 @@ TEST(Pace, WorkThatCostsNothingIsDueAgainAtOnce) {
   EXPECT_TRUE(pace.is_due());
 }
 
+TEST(Pace, IsNotDueWhileTheWorkIsUnderWay) {
+  Pace pace(0.5);
+  pace.begin();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pace.end();
+  });
+  EXPECT_FALSE(pace.is_due());
+  other.join();
+  EXPECT_FALSE(pace.is_due()) << "its cost is from the beginning on";
+}
+
 }  // namespace
 }  // namespace stoker

@@ -34,6 +34,7 @@ class RankSync final : public StepSync {
   void start_beat(const Stop& stop, std::uint64_t marks) override;
   void pass(const std::function<void()>& action) override;
   [[nodiscard]] bool can_repeat_pass() const noexcept override { return false; }
+  void forget_passes() override {}
   void begin_gradients() override;
   void finish_gradients() override;
   void start_sums(std::uint64_t samples) override;

@@ -43,6 +43,8 @@ class StepSync {
   virtual void pass(const std::function<void()>& action) = 0;
   // Whether a pass that failed can be made again: not where other ranks may wait in it.
   [[nodiscard]] virtual bool can_repeat_pass() const noexcept = 0;
+  // Running statistics are as they were when the step began. Only where passes can be made again.
+  virtual void forget_passes() = 0;
   virtual void begin_gradients() = 0;
   virtual void finish_gradients() = 0;
   // Both get the number of samples in the step, over all ranks. After finish_sums() the state's

@@ -36,6 +36,21 @@ RunLength run_length(const BatchPlan& plan, const TrainOptions& options) {
           .steps_per_epoch = static_cast<std::int64_t>((batches + group - 1) / group)};
 }
 
+// When a sample that does not come is no longer waited for: at once, unless a step needs it; then
+// it is waited for, but not for ever.
+std::function<bool()> when_to_give_up(const std::function<bool()>& stop,
+                                      std::function<bool()> step_needs_it) {
+  if (!stop) return stop;
+  return [stop, step_needs_it = std::move(step_needs_it),
+          asked = std::optional<SteadyClock::time_point>()]() mutable {
+    constexpr std::chrono::seconds kForTheStep{30};
+    if (!stop()) return false;
+    if (!step_needs_it()) return true;
+    if (!asked) asked = SteadyClock::now();
+    return SteadyClock::now() - *asked >= kForTheStep;
+  };
+}
+
 // Rows [first, first + count) of a batch of `rows`, which may be 0.
 LossOptions loss_of_part(const LossOptions& whole, std::int64_t first, std::int64_t count,
                          std::int64_t rows) {
@@ -90,6 +105,9 @@ Trainer::Trainer(State& state, const TrainData& data, const TrainOptions& option
       task_(task_of(*data.train)),
       frozen_at_first_(state.model->frozen()),
       class_weights_(detail::class_weights(options, *state.model)) {
+  // Ranks agree to stop in their steps; a group of batches would be lost with what it has added up.
+  options_.feed.give_up =
+      when_to_give_up(stop_, [this] { return sync_.group() != nullptr || !is_settled_; });
   check_loss(task_, options.loss);
   join_teacher(state, data.teacher.get(), options, task_);
   // Ranks ask before they meet: the passes of this question would look like training to the sums.
@@ -134,9 +152,10 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) {
   std::uint64_t done = 0;
   std::vector<FeatureSet> sets;
   std::vector<SampleFault> faults;
+  prepare_frozen_body();
   for (std::uint32_t view = 0; view < views; ++view) {
     sets.push_back(compute_features(
-        *state_.model, data_.train, data_.policy, options, view,
+        *state_.model, frozen_body_.get(), data_.train, data_.policy, options, view,
         [&](std::uint64_t more) { observer_.features_done(done += more, total); }, &faults));
   }
   features_seconds_ = seconds_since(start);
@@ -145,6 +164,17 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) {
 }
 
 RunEnd Trainer::run() {
+  try {
+    return run_to_the_end();
+  } catch (const FeedGivenUp& error) {
+    if (is_settled_) return RunEnd::kStopped;
+    ErrorDetails details = error.details();
+    details.hint = "The state amid a step cannot be saved: resume from the last checkpoint";
+    throw Error(std::move(details));
+  }
+}
+
+RunEnd Trainer::run_to_the_end() {
   if (state_.awaits_validation()) {
     if (const auto ended = make_up_for_validation()) return *ended;
   }
@@ -211,9 +241,19 @@ RunEnd Trainer::run_on(BatchStream& batches) {
 void Trainer::freeze_for(std::uint32_t epoch) {
   const bool unfrozen = options_.unfreeze_epoch > 0 && epoch >= options_.unfreeze_epoch;
   const std::size_t count = unfrozen ? 0 : frozen_at_first_;
-  if (state_.model->frozen() == count) return;
-  state_.model->freeze(count);
-  sync_.stages_changed();
+  if (state_.model->frozen() != count) {
+    state_.model->freeze(count);
+    sync_.stages_changed();
+  }
+  prepare_frozen_body();
+}
+
+void Trainer::prepare_frozen_body() {
+  if (!only_head_learns(*state_.model)) {
+    frozen_body_.reset();
+  } else if (!frozen_body_) {
+    frozen_body_ = make_fast_body(*state_.model);
+  }
 }
 
 double Trainer::lap() {
@@ -241,6 +281,7 @@ void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
   for (std::uint64_t number = group.begin; number < group.end; ++number) {
     DeviceBatch batch = take_batch(batches, number);
     marks_ += marks_of(batch);
+    is_settled_ = false;
     const GroupPlace place{.first = number == group.begin, .last = number + 1 == group.end};
     if (place.last) sync_.start_beat(stop_, marks_);
     // The pass makes a mean over the batch; weights of all batches and ranks add up to that of the
@@ -250,6 +291,7 @@ void Trainer::make_step(BatchStream& batches, const BatchGroup& group) {
     train_on_views(batch, sum ? own : own / static_cast<double>(group.samples), place);
   }
   settle_step(group);
+  is_settled_ = true;
 }
 
 void Trainer::settle_step(const BatchGroup& group) {
@@ -345,6 +387,7 @@ void Trainer::train_on(DeviceBatch& batch, double weight, const GroupPlace& plac
       const bool can_split = std::int64_t{state_.batch_parts} * 2 <= batch.labels.size(0);
       if (!place.first || !can_split || !sync_.can_repeat_pass()) throw;
       state_.optimiser.forget_gradients();
+      sync_.forget_passes();
       observer_.batch_split(state_.batch_parts *= 2);
     }
   }
@@ -360,8 +403,13 @@ Model::Pass Trainer::backward(const at::Tensor& values, const at::Tensor& labels
   if (data_.teacher && values.size(0) > 0) loss.teacher_logits = data_.teacher->forward(values);
   Model::Pass pass;
   sync_.pass([&] {
-    pass = options_.cached_views > 0 ? model.backward_head(values, labels, loss)
-                                     : model.backward(values, labels, loss);
+    if (options_.cached_views > 0) {
+      pass = model.backward_head(values, labels, loss);
+    } else if (frozen_body_ && values.size(0) > 0) {
+      pass = model.backward_head(frozen_body_->forward(values), labels, loss);
+    } else {
+      pass = model.backward(values, labels, loss);
+    }
   });
   times_.backward += lap();
   return pass;
@@ -380,17 +428,21 @@ void Trainer::train_on_parts(const DeviceBatch& batch, const LossOptions& loss,
                               batch.labels.narrow(0, first, count), part,
                               last_of_group && first + step >= rows));
   }
-  EpochSums& sums = sync_.sums();
+  // Of several views, the loss is their mean, and the first one's predictions are counted. What
+  // needs memory comes first: nothing is counted twice where there is none.
+  std::vector<at::Tensor> right;
   std::int64_t first = 0;
   for (const Model::Pass& pass : passes) {
+    if (task_ != Task::kClassify || view_ != 0) break;
     const std::int64_t count = pass.logits.size(0);
-    // Of several views, the loss is their mean, and the first one's predictions are counted.
-    sums.loss.add_(pass.loss, static_cast<double>(count) / options_.feed.views);
-    if (task_ == Task::kClassify && view_ == 0) {
-      sums.right.add_(pass.logits.argmax(1).eq(batch.labels.narrow(0, first, count)).sum());
-    }
+    right.push_back(pass.logits.argmax(1).eq(batch.labels.narrow(0, first, count)).sum());
     first += count;
   }
+  EpochSums& sums = sync_.sums();
+  for (const Model::Pass& pass : passes) {
+    sums.loss.add_(pass.loss, static_cast<double>(pass.logits.size(0)) / options_.feed.views);
+  }
+  for (const at::Tensor& count : right) sums.right.add_(count);
   sums.samples += static_cast<std::uint64_t>(rows);
 }
 

@@ -48,7 +48,8 @@ enum class RunEnd { kAllEpochs, kNoProgress, kStopped, kDiverged };
 
 class Trainer {
  public:
-  // `stop` is asked after each step. Throws Error where options make no sense.
+  // `stop` is asked after each step, and while a sample is waited for that takes long: a read that
+  // never returns is left behind (FeedOptions::give_up). Throws Error where options make no sense.
   Trainer(State& state, const TrainData& data, const TrainOptions& options, Observer& observer,
           std::function<bool()> stop = {});
   // As above, with the caller's sync. A RankSync makes this process one of several ranks that train
@@ -76,6 +77,7 @@ class Trainer {
   [[nodiscard]] BatchGroup next_group() const;
   // All views of the training images, computed now.
   [[nodiscard]] FeatureBatches kept_features(const FeedOptions& options);
+  RunEnd run_to_the_end();
   RunEnd run_on(BatchStream& batches);
   // The step's loss becomes known to the state's watch; true where the run has to end.
   [[nodiscard]] bool has_diverged(const BatchGroup& group);
@@ -97,9 +99,11 @@ class Trainer {
   // A batch of several views of each sample: one view after the other.
   void train_on_views(const DeviceBatch& batch, double weight, const GroupPlace& place);
   void train_on_parts(const DeviceBatch& batch, const LossOptions& loss, bool last_of_group);
+  // One pass of the model, or of its head alone where the rest cannot change.
   [[nodiscard]] Model::Pass backward(const at::Tensor& values, const at::Tensor& labels,
                                      LossOptions& loss, bool last_of_step);
   void freeze_for(std::uint32_t epoch);
+  void prepare_frozen_body();
   void finish_epoch(std::uint32_t epoch, const Clock& clock);
   // The validation's part of the report.
   void validate_epoch(EpochReport& report);
@@ -127,8 +131,10 @@ class Trainer {
   std::chrono::steady_clock::time_point lap_;  // up to which they are counted
   double features_seconds_ = 0;                // making kept ones, not reported yet
   bool told_divergence_ = false;
+  bool is_settled_ = true;                         // the state is that after a whole step
   std::vector<SampleFault> validation_faults_;     // of the last validation
   std::optional<FeatureSet> validation_features_;  // where they cannot change
+  std::unique_ptr<Engine> frozen_body_;            // where it cannot change and is worth it
   std::vector<SampleFault> feature_faults_;        // of these
 };
 

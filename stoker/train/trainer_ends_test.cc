@@ -1,9 +1,14 @@
 // How a run ends other than well: a validation that fails, a loss that diverges.
+#include <chrono>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/pipeline/test_sources.h"
 #include "stoker/train/checkpointing.h"
 #include "stoker/train/test_runs.h"
 #include "stoker/train/trainer.h"
@@ -92,6 +97,27 @@ TEST(Trainer, DamagedValidationSamplesAreSkippedAndTold) {
   }
 }
 
+// A process that is asked to stop while a batch of its step is late.
+TEST(Trainer, AStopAmidAStepWaitsForTheBatchesOfTheStep) {
+  constexpr std::chrono::milliseconds kLate{1500};  // longer than the feed's patience
+  TrainOptions options = test::small_options();
+  options.grad_accum_steps = 3;
+  options.feed.shuffle = false;
+  TrainData data = test::made_up_data();
+  const auto source = std::make_shared<test::BlockingSource>(100, /*blocked=*/20);
+  data.train = source;
+  const std::jthread file_server([&] {
+    while (!source->is_waited_for()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(kLate);
+    source->release();
+  });
+  State state = test::new_state();
+  Observer nobody;
+  const auto stop = [&] { return source->is_waited_for(); };
+  EXPECT_EQ(Trainer(state, data, options, nobody, stop).run(), RunEnd::kStopped);
+  EXPECT_EQ(state.step, 1U);
+}
+
 // What it hears of a loss that diverges.
 class Listener final : public Observer {
  public:
@@ -153,6 +179,50 @@ TEST(State, NumbersWithoutALossWatchAreRead) {
   EXPECT_EQ(state.loss_watch.numbers().epoch_sum, state.sums.loss.item<double>());
   EXPECT_EQ(Trainer(state, test::made_up_data(), test::small_options(), nobody).run(),
             RunEnd::kAllEpochs);
+}
+
+// A sample whose read never returns, in training or in validation: a run that is asked to stop ends
+// at its last whole step, and goes on from there to the same bits.
+TEST(Trainer, AReadThatHangsDoesNotKeepARunThatIsAskedToStop) {
+  TrainOptions options = test::small_options();
+  State whole = test::new_state();
+  Observer nobody;
+  Trainer(whole, test::made_up_data(), options, nobody).run();
+  for (const bool in_training : {true, false}) {
+    State broken = test::new_state();
+    const auto hung = std::make_shared<test::BlockingSource>(in_training ? 100 : 30, 17);
+    TrainData data = test::made_up_data();
+    (in_training ? data.train : data.validation) = hung;
+    std::optional<std::chrono::steady_clock::time_point> seen;
+    // After the steps before it: a stop between two steps needs no patience.
+    const auto stop = [&] {
+      const auto now = std::chrono::steady_clock::now();
+      if (hung->is_waited_for() && !seen) seen = now;
+      return seen && now - *seen > std::chrono::milliseconds(500);
+    };
+    EXPECT_EQ(Trainer(broken, data, options, nobody, stop).run(), RunEnd::kStopped);
+    ASSERT_TRUE(seen);
+    EXPECT_LT(std::chrono::steady_clock::now() - *seen, std::chrono::seconds(20));
+    EXPECT_EQ(broken.awaits_validation(), !in_training);
+    EXPECT_EQ(broken.cursor.epoch, in_training ? 0U : 1U);
+    hung->release();
+    Trainer(broken, test::made_up_data(), options, nobody).run();
+    EXPECT_TRUE(test::same(whole, broken)) << in_training;
+  }
+}
+
+// Batch norms have seen the first batch of a step of two: no state of a whole step is left.
+TEST(Trainer, AReadThatHangsAmidAStepLeavesNoStateToSave) {
+  TrainOptions options = test::small_options();
+  options.grad_accum_steps = 2;
+  options.feed.shuffle = false;
+  State state = test::new_state();
+  TrainData data = test::made_up_data();
+  const auto hung = std::make_shared<test::BlockingSource>(100, 10);  // of the second batch
+  data.train = hung;
+  Observer nobody;
+  EXPECT_THROW(Trainer(state, data, options, nobody, [] { return true; }).run(), Error);
+  hung->release();
 }
 
 }  // namespace

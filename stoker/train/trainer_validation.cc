@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "stoker/data/sources/source_task.h"
+#include "stoker/pipeline/feed.h"
 #include "stoker/train/statistics_pass.h"
 #include "stoker/train/trainer.h"
 
@@ -19,7 +20,8 @@ EvaluateOptions validation_options(const TrainData& data, const TrainOptions& op
           .policy = data.validation_policy,
           .isolate = options.feed.isolate,
           .on_error = options.feed.on_error,
-          .max_errors = options.feed.max_errors};
+          .max_errors = options.feed.max_errors,
+          .give_up = options.feed.give_up};
 }
 
 MetricsResult Trainer::validate() {
@@ -37,14 +39,16 @@ MetricsResult Trainer::validate() {
   }
   if (!validation_features_) {
     feature_faults_.clear();
-    validation_features_ = compute_features(model, data_.validation, options.policy,
-                                            {.workers = options.workers,
-                                             .batch_size = options.batch_size,
-                                             .normalisation = options.normalisation,
-                                             .isolate = options.isolate,
-                                             .on_error = options.on_error,
-                                             .max_errors = options.max_errors},
-                                            0, {}, &feature_faults_);
+    validation_features_ =
+        compute_features(model, frozen_body_.get(), data_.validation, options.policy,
+                         {.workers = options.workers,
+                          .batch_size = options.batch_size,
+                          .normalisation = options.normalisation,
+                          .isolate = options.isolate,
+                          .on_error = options.on_error,
+                          .max_errors = options.max_errors,
+                          .give_up = options.give_up},
+                         0, {}, &feature_faults_);
   }
   return evaluate_features(model, *validation_features_, options, tell, feature_faults_);
 }
@@ -63,6 +67,8 @@ void Trainer::validate_epoch(EpochReport& report) {
     }
     const WeightAverage::InUse averaged(average);
     report.validation = validate();
+  } catch (const FeedGivenUp&) {
+    throw;  // it did not fail: whoever resumes the run validates anew
   } catch (...) {
     const std::exception_ptr reason = std::current_exception();
     try {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/io/detail/protobuf.h"
 #include "stoker/io/onnx_file.h"
-#include "stoker/io/plain_text.h"
 
 namespace {
 

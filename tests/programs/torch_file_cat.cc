@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/core/atomic_file.h"
+#include "stoker/core/input_file.h"
 #include "stoker/io/detail/zip_archive.h"
 #include "stoker/io/test_tensor_line.h"
 #include "stoker/io/torch_file.h"
@@ -25,7 +26,7 @@ void print(const stoker::TorchFile& file) {
 }
 
 void repack(const char* from, const char* to) {
-  const stoker::MappedFile file{std::filesystem::path(from)};
+  const stoker::FileBytes file{std::filesystem::path(from)};
   const stoker::detail::ZipArchive zip(file.bytes(), from);
   std::vector<stoker::detail::ZipInput> records;
   for (const auto& record : zip.records()) {

@@ -166,7 +166,8 @@ void print_text(const BenchFlags& flags, const Policy& policy, const BenchResult
              100 * result.stats.wait_share, mean(result.stats.ring_fill),
              result.stats.ring_batches);
   fmt::print(
-      "workers    store {:.1f} %, read {:.1f} %, augment {:.1f} %, write {:.1f} %, no room {:.1f} "
+      "workers    store {:.1f} %, read {:.1f} %, augment {:.1f} %, write {:.1f} %, ring full "
+      "{:.1f} "
       "%\n",
       100 * stages.store, 100 * stages.read, 100 * stages.augment, 100 * stages.write,
       100 * stages.blocked);
@@ -199,7 +200,7 @@ void run(BenchFlags flags) {
 
 void add_feed_flags(const Command& command, BenchFlags& flags) {
   flags.data.add_to(command);
-  command.add_option("--epochs", flags.feed.epochs, "how many");
+  command.add_option("--epochs", flags.feed.epochs, "number of epochs");
   command
       .add_option("-j,--workers", flags.feed.workers,
                   "threads; 0: what the job may use, at least 2")

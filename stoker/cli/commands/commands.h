@@ -24,6 +24,7 @@ void add_compare_command(const Command& parent);
 void add_shard_command(const Command& parent);
 void add_split_command(const Command& parent);
 // Of the trainer.
+void add_calibrate_command(const Command& parent);
 void add_devices_command(const Command& parent);
 void add_eval_command(const Command& parent);
 void add_export_command(const Command& parent);

@@ -22,6 +22,7 @@
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/data/data_settings.h"
 #include "stoker/data/sources/image_table.h"
 #include "stoker/data/sources/table_writer.h"
@@ -48,14 +49,6 @@ struct DoctorFlags {
   std::string fail_on = "error";
   DoctorOptions options;
 };
-
-// For a terminal: a file's name must not move the cursor.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
-}
 
 std::string counted(std::size_t count, const char* word, const char* plural) {
   return fmt::format("{} {}", count, count == 1 ? word : plural);
@@ -103,7 +96,8 @@ void print_example(const Finding& finding) {
   if (named < finding.paths.size()) {
     paths += fmt::format(" and {} more", finding.paths.size() - named);
   }
-  fmt::print("    {}\n", printable(fmt::format("{}: {}", paths, finding.detail)));
+  fmt::print("    {}\n",
+             plain_text(fmt::format("{}: {}", paths, finding.detail), std::string::npos));
 }
 
 TextColour colour_of(Severity severity) {

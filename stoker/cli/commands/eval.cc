@@ -4,13 +4,17 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/long_work.h"
 #include "stoker/cli/model_flags.h"
+#include "stoker/cli/option_text.h"
 #include "stoker/cli/output_files.h"
 #include "stoker/cli/top_losses.h"
 #include "stoker/core/error.h"
 #include "stoker/core/metric_list.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/image/png.h"
 #include "stoker/report/confusion_matrix.h"
+#include "stoker/run/engine_trials.h"
 #include "stoker/run/json_text.h"
+#include "stoker/run/weights_path.h"
 
 namespace stoker {
 namespace {
@@ -56,10 +60,10 @@ Json target_list(const std::vector<std::string>& names, const MetricsResult& res
 }
 
 void print_json(const ModelAndData& opened, const MetricsResult& result) {
-  const auto& names = opened.loaded.card.class_names;
+  const auto& names = opened.card().class_names;
   nlohmann::ordered_json json;
   const auto add = [&](MetricOutput part) {
-    for (const auto& [name, value] : metric_values(result, opened.options.top_k, part)) {
+    for (const auto& [name, value] : metric_values(result, opened.options().top_k, part)) {
       json[name] = json_number(value);
     }
   };
@@ -68,7 +72,8 @@ void print_json(const ModelAndData& opened, const MetricsResult& result) {
   json["skipped"] = result.skipped;  // could not be read
   json["split"] = opened.part;
   add(&MetricPlaces::eval);
-  json["model"] = opened.loaded.card.architecture;
+  json["model"] = opened.card().architecture;
+  json["engine"] = opened.ready.engine_text();
   switch (result.task) {
     case Task::kClassify:
       json["classes"] = class_list(names, result);
@@ -95,7 +100,7 @@ void print_classes(const std::vector<std::string>& names, const MetricsResult& r
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ClassMetrics& c = result.classes[i];
     fmt::print("{:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.precision, c.recall, c.f1, c.support,
-               names[i]);
+               plain_text(names[i]));
   }
 }
 
@@ -105,7 +110,7 @@ void print_labels(const std::vector<std::string>& names, const MetricsResult& re
   for (std::size_t i = 0; i < names.size(); ++i) {
     const ClassMetrics& c = result.classes[i];
     fmt::print("{:6.4f}  {:9.4f}  {:9.4f}  {:6.4f}  {:6.4f}  {:8}  {}\n", c.average_precision,
-               c.threshold, c.precision, c.recall, c.f1, c.support, names[i]);
+               c.threshold, c.precision, c.recall, c.f1, c.support, plain_text(names[i]));
   }
 }
 
@@ -113,7 +118,7 @@ void print_targets(const std::vector<std::string>& names, const MetricsResult& r
   fmt::print("{:>10}  {:>10}  {:>7}  target\n", "MAE", "RMSE", "R²");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const TargetMetrics& t = result.targets[i];
-    fmt::print("{:10.5g}  {:10.5g}  {:7.4f}  {}\n", t.mae, t.rmse, t.r2, names[i]);
+    fmt::print("{:10.5g}  {:10.5g}  {:7.4f}  {}\n", t.mae, t.rmse, t.r2, plain_text(names[i]));
   }
 }
 
@@ -127,11 +132,12 @@ void refuse_class_images(const EvalFlags& flags, Task task) {
 }
 
 void print_text(const ModelAndData& opened, const MetricsResult& result) {
-  const ModelCard& card = opened.loaded.card;
-  fmt::print("model      {}, {}\n", card.architecture, opened.device);
+  const ModelCard& card = opened.card();
+  fmt::print("model      {}, {}\n", card.architecture, opened.ready.device);
+  fmt::print("engine     {}\n", opened.ready.engine_text());
   fmt::print("data       {}\n", opened.part);
   fmt::print("samples    {}\n", samples_text(result));
-  fmt::print("{}\n", metric_lines(result, opened.options.top_k));
+  fmt::print("{}\n", metric_lines(result, opened.options().top_k));
   switch (result.task) {
     case Task::kClassify:
       return print_classes(card.class_names, result);
@@ -142,17 +148,50 @@ void print_text(const ModelAndData& opened, const MetricsResult& result) {
   }
 }
 
+void print_tried(const TriedEngines& tried, const std::string& precision) {
+  fmt::print(stderr, "{:<12}  {:>8}  {:>12}  {:>10}  {}\n", "engine", "images/s", "same answers",
+             "difference", "precision");
+  for (const EngineFigure& figure : tried.trial.figures) {
+    if (figure.precision != precision) continue;
+    fmt::print(stderr, "{:<12}  {:8.1f}  {:10.2f} %  {:10.2g}  {}\n", figure.engine,
+               figure.images_per_second, 100 * figure.same, figure.largest_difference,
+               figure.precision);
+  }
+  for (const RefusedEngine& one : tried.refused) {
+    fmt::print(stderr, "{:<12}  not tried: {}\n", one.engine, with_flags(one.reason));
+  }
+}
+
+// Tries all engines, and keeps the figures in the model file, by which "auto" chooses.
+void choose_engine(const EvalFlags& flags, ModelAndData& opened) {
+  const EngineSettings& wanted = flags.model.engine;
+  if (wanted.engine != "auto") return;
+  const std::string precision = wanted_precision(wanted);
+  ReadyModel& ready = opened.ready;
+  const TriedEngines tried = try_engines(ready, opened.source, precision);
+  print_tried(tried, precision);
+  ready.loaded.card.engines = tried.trial;
+  ready.options.engine = make_engine(*ready.loaded.model, opened.card(), wanted, ready.threads,
+                                     ready.options.batch_size);
+  try {
+    note_in_model(weights_path(flags.model.weights), tried.trial);
+  } catch (const Error& error) {
+    fmt::print(stderr, "stoker: the figures are not kept: {}\n", with_flags(error.what()));
+  }
+}
+
 void run(const EvalFlags& flags) {
   flags.files.check({flags.image, flags.top_losses});
-  const ModelAndData opened = open_model_and_data(flags.model);
-  refuse_class_images(flags, opened.loaded.card.task);
+  ModelAndData opened = open_model_and_data(flags.model);
+  refuse_class_images(flags, opened.card().task);
+  choose_engine(flags, opened);
   LongWork work("evaluating", opened.source->size(), "there are no figures");
   std::uint64_t done = 0;
   UnreadableSamples unreadable;
   TopLosses worst(flags.top_losses_count);
   const MetricsResult result =
-      evaluate(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
-        if (opened.options.task == Task::kClassify) worst.add(batch);
+      evaluate(opened.model(), opened.source, opened.options(), [&](const Predictions& batch) {
+        if (opened.options().task == Task::kClassify) worst.add(batch);
         unreadable.add(batch.skipped);
         work.update(done += batch.indices.size() + batch.skipped.size());
       });
@@ -161,21 +200,23 @@ void run(const EvalFlags& flags) {
     throw Error({.what = "none of the images could be read",
                  .path = flags.model.data,
                  .found = unreadable.list().front().reason,
-                 .hint = fmt::format("`stoker doctor {}` lists them all.", flags.model.data)});
+                 .hint = is_for_doctor(flags.model.data, *opened.source)
+                             ? fmt::format("`stoker doctor {}` lists them all.", flags.model.data)
+                             : ""});
   }
   if (!flags.top_losses.empty()) worst.write(flags.top_losses, opened);
   if (!flags.image.empty()) {
     const std::string title = fmt::format("top-1 {:.2f} %", 100 * result.top1);
-    write_png(flags.image,
-              confusion_matrix(result.confusion, opened.loaded.card.class_names, {.title = title})
-                  .view());
+    write_png(
+        flags.image,
+        confusion_matrix(result.confusion, opened.card().class_names, {.title = title}).view());
   }
   if (flags.json) {
     print_json(opened, result);
   } else {
     print_text(opened, result);
   }
-  unreadable.end(flags.model, done);
+  unreadable.end(flags.model, *opened.source, done);
 }
 
 }  // namespace

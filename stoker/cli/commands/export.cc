@@ -81,8 +81,9 @@ void write_weights(const ExportFlags& flags, const std::string& format) {
 
 void run(ExportFlags flags) {
   const std::string format = format_of(flags);
-  if (flags.onnx.with_preprocessing && format != "onnx") {
-    throw Error({.what = "only ONNX files can contain the preprocessing",
+  if ((flags.onnx.with_preprocessing || flags.onnx.int8) && format != "onnx") {
+    throw Error({.what = flags.onnx.int8 ? "only ONNX files can have int8"
+                                         : "only ONNX files can contain the preprocessing",
                  .path = flags.out,
                  .expected = "--format onnx, or a name that ends with .onnx",
                  .found = format});
@@ -123,6 +124,9 @@ void add_export_command(const Command& parent) {
   command.add_flag("--with-preprocessing", flags->onnx.with_preprocessing,
                    "of ONNX: the network takes bytes (samples, height, width, channels) and "
                    "normalises them itself");
+  command.add_flag("--int8", flags->onnx.int8,
+                   "of ONNX: weights and what layers read are 8-bit integers; after `stoker "
+                   "calibrate`");
   flags->published.add_to(command);
   flags->files.add_to(command);
   command.on_run([flags] { run(*flags); });

@@ -1,6 +1,5 @@
 // `stoker filter`: images of edges, by the Sobel operator or a kernel of one's own.
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/output_files.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/cuda/gpu.h"
 #include "stoker/image/decode.h"
 #include "stoker/image/other_formats.h"
@@ -41,15 +41,10 @@ struct FilterFlags {
 }
 
 Image read_grey(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.good() && bytes.empty()) {
-    throw Error({.what = "cannot read the image",
-                 .path = path,
-                 .expected = fmt::format("a {} file", kReadableFormats)});
-  }
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // as for images of a folder
+  const FileBytes file(path, "cannot read the image", kMostBytes);
   ImageDecoder decoder;
-  const auto header = decoder.open(std::as_bytes(std::span(bytes)));
+  const auto header = decoder.open(file.bytes());
   if (!header) throw_with_path(header.error(), path);
   auto decoded = decoder.decode({.channels = 1});
   if (!decoded) throw_with_path(decoded.error(), path);

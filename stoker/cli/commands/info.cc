@@ -36,10 +36,13 @@ void print_comparison(const TensorComparison& result, bool as_json) {
   }
   fmt::print("compared   {} tensors, {} of them the same in every byte\n", result.compared,
              result.identical);
-  fmt::print("relative   {:.3g}{}\n", result.max_relative_difference,
-             result.worst_tensor.empty() ? "" : fmt::format(" ({})", result.worst_tensor));
+  fmt::print(
+      "relative   {:.3g}{}\n", result.max_relative_difference,
+      result.worst_tensor.empty() ? "" : fmt::format(" ({})", plain_text(result.worst_tensor)));
   fmt::print("absolute   {:.3g}\n", result.max_absolute_difference);
-  for (const std::string& name : result.unmatched) fmt::print("unmatched  {}\n", name);
+  for (const std::string& name : result.unmatched) {
+    fmt::print("unmatched  {}\n", plain_text(name));
+  }
 }
 
 void run(const InfoFlags& flags) {

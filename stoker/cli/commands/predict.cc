@@ -8,6 +8,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/long_work.h"
@@ -15,6 +16,7 @@
 #include "stoker/cli/output_files.h"
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/image/png.h"
 #include "stoker/report/image_grid.h"
 #include "stoker/run/json_text.h"
@@ -80,8 +82,8 @@ class Grid {
   [[nodiscard]] GridCell cell_of(const Entry& entry) const {
     SampleBuffer buffer;
     auto sample = opened_.source->read_framed(
-        entry.index, {.framing = opened_.options.policy.framing(), .key = {}}, buffer);
-    const std::vector<std::string>& names = opened_.loaded.card.class_names;
+        entry.index, {.framing = opened_.options().policy.framing(), .key = {}}, buffer);
+    const std::vector<std::string>& names = opened_.card().class_names;
     GridCell cell{narrowed(sample.value().image)};
     if (entry.label < 0) {
       cell.label = fmt::format("{} {:.0f} %", names[entry.chosen], 100 * entry.probability);
@@ -133,8 +135,8 @@ void refuse_class_flags(const PredictFlags& flags, Task task) {
 }
 
 Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const WriteText& write) {
-  const std::vector<std::string>& names = opened.loaded.card.class_names;
-  const ModelCard& card = opened.loaded.card;
+  const std::vector<std::string>& names = opened.card().class_names;
+  const ModelCard& card = opened.card();
   PredictionRows writer({names, card.task, card.thresholds}, row_options(flags));
   refuse_class_flags(flags, card.task);
   const PredictionFilter filter(flags.where, names);
@@ -144,7 +146,7 @@ Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const 
   Outcome outcome;
   write(writer.header());
   const auto begin = std::chrono::steady_clock::now();
-  predict(*opened.loaded.model, opened.source, opened.options, [&](const Predictions& batch) {
+  predict(opened.model(), opened.source, opened.options(), [&](const Predictions& batch) {
     std::string rows;
     const auto classes = static_cast<std::size_t>(batch.classes);
     const auto add_row = [&](std::size_t i) {
@@ -169,8 +171,11 @@ Outcome write_rows(const ModelAndData& opened, const PredictFlags& flags, const 
 }
 
 Outcome write_to_screen(const ModelAndData& opened, const PredictFlags& flags) {
-  Outcome outcome = write_rows(opened, flags, [](const std::string& rows) {
-    std::fwrite(rows.data(), 1, rows.size(), stdout);
+  // A program gets names as they are; a terminal would obey what is in them.
+  const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  Outcome outcome = write_rows(opened, flags, [is_terminal](const std::string& rows) {
+    const std::string text = is_terminal ? plain_lines(rows) : rows;
+    std::fwrite(text.data(), 1, text.size(), stdout);
   });
   if (std::fflush(stdout) != 0) {
     throw Error({.what = "cannot write the output", .found = std::strerror(errno)});
@@ -195,8 +200,8 @@ void print_outcome(const ModelAndData& opened, const PredictFlags& flags, const 
                                          {"unreadable", outcome.unreadable.list().size()},
                                          {"seconds", outcome.seconds},
                                          {"images_per_second", outcome.images_per_second()},
-                                         {"model", opened.loaded.card.architecture},
-                                         {"device", opened.device}};
+                                         {"model", opened.card().architecture},
+                                         {"device", opened.ready.device}};
     fmt::print("{}\n", json_text(json));
     return;
   }
@@ -218,7 +223,7 @@ void run(const PredictFlags& flags) {
   const Outcome outcome =
       flags.out == "-" ? write_to_screen(opened, flags) : write_to_file(opened, flags);
   print_outcome(opened, flags, outcome);
-  outcome.unreadable.end(flags.model, outcome.images);
+  outcome.unreadable.end(flags.model, *opened.source, outcome.images);
 }
 
 void add_submission_flags(const Command& command, PredictFlags& flags) {

@@ -11,6 +11,7 @@
 #include "stoker/data/catalog.h"
 #include "stoker/data/data_settings.h"
 #include "stoker/data/shards/shard_writer.h"
+#include "stoker/run/data_checks.h"
 #include "stoker/store/open_store.h"
 
 namespace stoker {
@@ -28,6 +29,7 @@ struct WriteFlags {
 
 void write_part(const WriteFlags& flags, Split split, const std::string& out) {
   const auto source = open_data(flags.data, split, flags.data_options());
+  check_class_names(*source, flags.data);
   LongWork work("writing shards", source->size(),
                 "run the same command again: finished shards are kept");
   ShardWriteOptions options = flags.options;
@@ -67,6 +69,9 @@ void add_shard_command(const Command& parent) {
       .add_option("--quality", flags->options.quality,
                   "1 to 100: all images are written as JPEG anew; 0: only those shrunk, at 90")
       .between(0, 100);
+  command.add_flag("--jpeg-index", flags->options.jpeg_index,
+                   "write JPEGs so that parts of them can be decoded: faster random crops, the "
+                   "same pixels");
   command.add_option("-j,--workers", flags->options.threads, "threads; 0: what the job may use")
       .between(0, 4096);
   add_settings(command, settings_of(flags->options.limits));

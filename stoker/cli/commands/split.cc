@@ -12,10 +12,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/setting_flags.h"
+#include "stoker/core/abandoned_files.h"
 #include "stoker/core/error.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/data/data_settings.h"
 #include "stoker/data/sources/image_folder.h"
 #include "stoker/data/sources/image_list.h"
@@ -65,13 +68,6 @@ ImageListing open_listing(const fs::path& data, const TableColumns& columns) {
   return list_images(parts.train);
 }
 
-// The name as one line of a terminal can show it; names of folders can hold anything.
-std::string shown(std::string name) {
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  return name;
-}
-
 // Also where an image has several.
 const std::vector<std::string>& classes_of(const ImageListing& listing) {
   const FieldInfo* several = find_field(listing.fields.fields(), kClassesField);
@@ -93,7 +89,7 @@ std::vector<std::size_t> count_classes(const ImageListing& listing) {
 void print_table(const SplitParts& parts) {
   const auto train = count_classes(parts.train), validation = count_classes(parts.validation);
   std::vector<std::string> names;
-  for (const std::string& name : classes_of(parts.train)) names.push_back(shown(name));
+  for (const std::string& name : classes_of(parts.train)) names.push_back(plain_text(name));
   std::size_t width = 5;
   for (const std::string& name : names) width = std::max(width, name.size());
   const auto row = [&](const std::string& name, auto a, auto b) {
@@ -109,7 +105,7 @@ void print_notes(const ImageListing& listing, const SplitParts& parts) {
   const std::vector<std::string>& names = classes_of(listing);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (train[i] > 0 && validation[i] > 0) continue;
-    fmt::print("note: {} has no images for {}\n", shown(names[i]),
+    fmt::print("note: {} has no images for {}\n", plain_text(names[i]),
                train[i] == 0 ? "training" : "validation");
   }
   if (parts.moved > 0) {
@@ -121,8 +117,8 @@ void print_notes(const ImageListing& listing, const SplitParts& parts) {
   constexpr std::size_t kShown = 5;
   const std::size_t omitted = listing.ignored.size();
   for (std::size_t i = 0; i < std::min(omitted, kShown); ++i) {
-    fmt::print("ignored: {}, {}\n", shown(listing.ignored[i].path),
-               shown(listing.ignored[i].reason));
+    fmt::print("ignored: {}, {}\n", plain_text(listing.ignored[i].path),
+               plain_text(listing.ignored[i].reason));
   }
   if (omitted > kShown) fmt::print("ignored: {} more\n", omitted - kShown);
 }
@@ -160,7 +156,8 @@ fs::path place_in_tree(const ImageListing& listing, const ListedImage& image) {
   return name / without_steps_up(image.path);
 }
 
-void put_image(const fs::path& from, const fs::path& to, bool link) {
+// `shown` is the place that `to` will have.
+void put_image(const fs::path& from, const fs::path& to, const fs::path& shown, bool link) {
   create_folder(to.parent_path());
   std::error_code error;
   if (link) {
@@ -171,16 +168,32 @@ void put_image(const fs::path& from, const fs::path& to, bool link) {
   if (!error) return;
   throw Error(
       {.what = fmt::format("cannot {} an image", link ? "link" : "copy"),
-       .path = to.string(),
+       .path = shown.string(),
        .found = error.message(),
        .hint = fmt::format("It comes from {}; nothing is left in the output.", from.string())});
 }
 
-void write_tree(const fs::path& folder, const ImageListing& listing, bool link) {
+// One of the two folders: where it will be, and where it is until both are whole.
+struct Tree {
+  fs::path place, begun;
+};
+
+void write_tree(const Tree& tree, const ImageListing& listing, bool link) {
   const fs::path root = fs::canonical(listing.root);  // links must not depend on where we stand
   for (const ListedImage& image : listing.images) {
-    put_image(root / image.path, folder / place_in_tree(listing, image), link);
+    const fs::path name = place_in_tree(listing, image);
+    put_image(root / image.path, tree.begun / name, tree.place / name, link);
   }
+}
+
+// A part without images has no folder.
+void put_in_place(const Tree& tree) {
+  if (!fs::exists(tree.begun)) return;
+  std::error_code error;
+  fs::rename(tree.begun, tree.place, error);
+  if (!error) return;
+  throw Error(
+      {.what = "cannot write the split", .path = tree.place.string(), .found = error.message()});
 }
 
 // Images of an earlier split in the same folders would be on both sides.
@@ -204,19 +217,28 @@ void check_outside(const fs::path& out, const fs::path& root) {
                .hint = "Choose an --out beside the data."});
 }
 
+// A process that is killed leaves no part of the split: what it wrote is in a hidden folder, which
+// no listing reads. Validation is first in place, so that `train` is there only beside it.
 void write_trees(const fs::path& out, const SplitParts& parts, bool link) {
-  const fs::path train = out / "train", validation = out / "val";
-  check_new(train);
-  check_new(validation);
+  const fs::path begun = out / fmt::format(".stoker-{}-0.tmp", ::getpid());
+  const Tree train{.place = out / "train", .begun = begun / "train"};
+  const Tree validation{.place = out / "val", .begun = begun / "val"};
+  check_new(train.place);
+  check_new(validation.place);
+  create_folder(out);
+  remove_abandoned_files(out);
+  std::error_code ignored;
+  fs::remove_all(begun, ignored);  // of a killed process with our number
   try {
     write_tree(train, parts.train, link);
     write_tree(validation, parts.validation, link);
+    put_in_place(validation);
+    put_in_place(train);
   } catch (...) {
-    std::error_code ignored;  // both are ours: they were not there before
-    fs::remove_all(train, ignored);
-    fs::remove_all(validation, ignored);
+    fs::remove_all(begun, ignored);
     throw;
   }
+  fs::remove_all(begun, ignored);
 }
 
 void write_lists(const fs::path& out, const SplitParts& parts) {

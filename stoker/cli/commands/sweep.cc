@@ -8,6 +8,7 @@
 #include "stoker/cli/child_runs.h"
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/progress.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/cli/sweep_plan.h"
 #include "stoker/cli/trainer_process.h"
 #include "stoker/core/atomic_file.h"
@@ -41,10 +42,10 @@ class SweepProgress {
     const ScoreText score = score_text(report.task);
     seconds_ += outcome.seconds;
     ++done_;
-    fmt::print("{}/{}  {}  {} {}  {} s, {} samples/s{}\n", done_, count_, run.filename().string(),
-               score.label, score.value(outcome.last_score), number_text(outcome.seconds),
-               count_text(outcome.samples_per_second), time_left_text(seconds_, done_, count_));
-    std::fflush(stdout);
+    show(stdout, fmt::format("{}/{}  {}  {} {}  {} s, {} samples/s{}\n", done_, count_,
+                             run.filename().string(), score.label, score.value(outcome.last_score),
+                             number_text(outcome.seconds), count_text(outcome.samples_per_second),
+                             time_left_text(seconds_, done_, count_)));
   }
 
  private:
@@ -109,8 +110,8 @@ void compare(const fs::path& folder, const SweepPlan& plan, const std::vector<Sw
   std::vector<std::string> folders;
   for (const SweepRun& run : runs) folders.push_back((folder / run.name).string());
   write_report(folders, folder / "report.html", ReportFormat::kHtml);
-  fmt::print("table      {}\nreport     {}\n", (folder / "sweep.csv").string(),
-             (folder / "report.html").string());
+  show(stdout, fmt::format("table      {}\nreport     {}\n", (folder / "sweep.csv").string(),
+                           (folder / "report.html").string()));
 }
 
 void run(const SweepFlags& flags) {
@@ -124,6 +125,7 @@ void run(const SweepFlags& flags) {
     return;
   }
   const StopSignals signals;
+  outlive_readers();
   const std::string resume = fmt::format("stoker sweep --output {}", folder.string());
   if (flags.only >= 0) {
     if (static_cast<std::size_t>(flags.only) >= runs.size()) {

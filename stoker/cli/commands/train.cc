@@ -1,6 +1,7 @@
 // `stoker train`: trains a model, alone or as one of several ranks, or resumes a run.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,9 @@
 #include "stoker/cli/folds.h"
 #include "stoker/cli/option_text.h"
 #include "stoker/cli/run_screen.h"
+#include "stoker/cli/screen_text.h"
 #include "stoker/cli/setting_flags.h"
+#include "stoker/cli/timely_end.h"
 #include "stoker/run/run_folder.h"
 #include "stoker/run/torch_errors.h"
 #include "stoker/run/train_run.h"
@@ -19,9 +22,15 @@ namespace stoker {
 namespace {
 
 [[noreturn]] void end_process(const std::string& rank, const std::exception& error) {
-  fmt::print(stderr, "stoker: {}{}\n", rank.empty() ? "" : rank + ": ", error_message(error));
+  show(stderr,
+       fmt::format("stoker: {}{}\n", rank.empty() ? "" : rank + ": ", error_message(error)));
   std::fflush(nullptr);
   std::_Exit(exit_code_of(error));
+}
+
+void say_not_begun(int signal) {
+  show(stderr, fmt::format("stoker: stopped by SIG{} before the run began to train\n",
+                           sigabbrev_np(signal)));
 }
 
 // Several folds, each as a process of its own. False where one run is meant.
@@ -48,14 +57,16 @@ bool run_folds(const RunRequest& request) {
 }
 
 void run(const RunRequest& request) {
+  outlive_readers();  // a run is worth more than its lines on the screen
   const bool is_alone = read_launch(request.settings.ranks.launch).ranks == 1;
   if (is_alone && run_folds(request)) return;
   const StopSignals signals;
+  TimelyEnd before_run(signals, say_not_begun);
   RunScreen screen;
-  const RunResult result = train_run(request, screen.events(signals), end_process);
+  const RunResult result = train_run(request, screen.events(signals, before_run), end_process);
   if (result.end == RunEnd::kStopped) throw ExitRequest{kStoppedExitCode};
   if (result.end == RunEnd::kDiverged) {
-    fmt::print(stderr, "stoker: {}\n", with_flags(result.divergence));
+    show(stderr, fmt::format("stoker: {}\n", with_flags(result.divergence)));
     throw ExitRequest{1};
   }
 }

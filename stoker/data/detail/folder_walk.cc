@@ -102,6 +102,13 @@ class OpenFolder {
     return entry;
   }
 
+  [[nodiscard]] bool is_link(const dirent& entry) const {
+    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
+    struct stat status {};
+    return ::fstatat(::dirfd(stream_), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISLNK(status.st_mode);
+  }
+
   // What the entry is, links followed. False where it names nothing: a link whose file is gone, or
   // a file that was deleted a moment ago.
   [[nodiscard]] bool examine(const char* name, struct stat* status) const {
@@ -173,12 +180,14 @@ std::string Walk::take(const OpenFolder& folder, const dirent& entry, const std:
   if (entry.d_type == DT_DIR) {
     status.st_mode = S_IFDIR;
   } else if (!folder.examine(entry.d_name, &status)) {
+    walked_.has_file_links = true;
     return "broken link";
   }
   if (S_ISDIR(status.st_mode)) {
     content.folders.emplace_back(name);
     return "";
   }
+  walked_.has_file_links = walked_.has_file_links || folder.is_link(entry);
   if (!S_ISREG(status.st_mode)) return "not a file (a pipe, socket or device)";
   if (!is_image) return unknown_.reason(folder.descriptor(), entry.d_name);
   content.images.push_back({.path = prefix + entry.d_name,

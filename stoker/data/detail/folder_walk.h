@@ -29,6 +29,8 @@ struct WalkedFolder {
 struct WalkedListing {
   ImageListing listing;
   std::vector<WalkedFolder> folders;
+  // Some entry is a link that leads to no folder. What becomes of its file changes no stamp.
+  bool has_file_links = false;
 };
 
 // As list_images. Stamps are taken before the folder is read: a change meanwhile makes them old.

@@ -5,6 +5,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/image/jpeg.h"
+#include "stoker/image/jpeg_index.h"
 #include "stoker/image/png.h"
 #include "stoker/kernels/resize/resize.h"
 
@@ -86,6 +87,18 @@ ImageEncoder::File ImageEncoder::encode_anew(const ImageHeader& header, ImageDec
   return {.bytes = encoded_, .extension = "jpg"};
 }
 
+ImageEncoder::File ImageEncoder::encoded(const ImageHeader& header,
+                                         std::span<const std::byte> bytes, ImageDecoder& decoder) {
+  File file{.bytes = bytes, .extension = extension_of(header.format)};
+  if (!keeps(header)) file = encode_anew(header, decoder);
+  if (!options_.jpeg_index) return file;
+  auto indexed = indexed_jpeg(file.bytes, options_.limits);
+  const std::size_t most = file.bytes.size() + file.bytes.size() / 4;  // more is not worth it
+  if (!indexed || indexed->size() > most) return file;
+  indexed_ = *std::move(indexed);
+  return {.bytes = indexed_, .extension = file.extension};
+}
+
 std::span<const std::byte> ImageEncoder::read_file(const Source& source, std::uint64_t index) {
   auto bytes = source.read_bytes(index, [&](std::size_t size) -> std::span<std::byte> {
     read_.resize(size);
@@ -118,9 +131,8 @@ ImageEncoder::File ImageEncoder::file_of(const Source& source, std::uint64_t ind
   if (!buffer.decoder) buffer.decoder = std::make_unique<ImageDecoder>(options_.limits);
   auto header = buffer.decoder->open(bytes);
   if (!header) fail(source, index, header.error());
-  if (keeps(*header)) return {.bytes = bytes, .extension = extension_of(header->format)};
   try {
-    return encode_anew(*header, *buffer.decoder);
+    return encoded(*header, bytes, *buffer.decoder);
   } catch (const Error& error) {
     fail(source, index, error.details());
   }

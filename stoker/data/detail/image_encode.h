@@ -15,6 +15,8 @@ namespace stoker::detail {
 struct EncodeOptions {
   int max_side = 0;  // 0: no limit
   int quality = 0;   // 0: only images that are shrunk are encoded, at 90
+  bool jpeg_index =
+      false;  // JPEGs in the form of image/jpeg_index.h, where they have one and grow little
   DecodeLimits limits = {};
 };
 
@@ -39,9 +41,11 @@ class ImageEncoder {
   [[nodiscard]] std::span<const std::byte> read_file(const Source& source, std::uint64_t index);
   [[nodiscard]] bool keeps(const ImageHeader& header) const;
   [[nodiscard]] File encode_anew(const ImageHeader& header, ImageDecoder& decoder);
+  [[nodiscard]] File encoded(const ImageHeader& header, std::span<const std::byte> bytes,
+                             ImageDecoder& decoder);
 
   EncodeOptions options_;
-  std::vector<std::byte> read_, encoded_;
+  std::vector<std::byte> read_, encoded_, indexed_;
 };
 
 }  // namespace stoker::detail

@@ -16,7 +16,7 @@ namespace {
 
 // The last byte is the version. It changes with the rules of the walk too, not only with the
 // layout: an old cache would keep the old rules alive.
-constexpr std::string_view kMagic("stkList\x03", 8);
+constexpr std::string_view kMagic("stkList\x04", 8);
 constexpr std::size_t kDigestBytes = 32;
 static_assert(kListingHeaderBytes == kMagic.size() + sizeof(std::uint64_t) + kDigestBytes);
 
@@ -99,12 +99,6 @@ bool stays_inside(std::string_view path) {
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return true;
-}
-
-std::string digest_of(std::span<const std::byte> bytes) {
-  Digest digest;
-  digest.add(bytes);
-  return digest.hex();
 }
 
 void write_images(Writer& out, const std::vector<ListedImage>& images) {

@@ -87,22 +87,32 @@ bool is_part_there(const std::string& root, Split split, const DataOptions& opti
   return is_url(root) ? has_manifest(part, options) : holds_shards(part);
 }
 
+bool has_own_shards(const std::string& root, const DataOptions& options) {
+  return is_url(root) ? has_manifest(root, options) : holds_shards(root);
+}
+
 // Whether the root has train/ instead of shards of its own.
 bool is_divided(const std::string& root, const DataOptions& options) {
-  const bool own = is_url(root) ? has_manifest(root, options) : holds_shards(root);
-  return !own && is_part_there(root, Split::kTrain, options);
+  return !has_own_shards(root, options) && is_part_there(root, Split::kTrain, options);
+}
+
+// The manifest of a URL is not looked for twice: each look takes a connection and a round trip.
+Location seen(const std::string& folder, const DataOptions& options) {
+  return is_url(folder) ? Location{.folder = folder} : whole(folder, options);
 }
 
 Location find_location(const std::string& text, Split split, const DataOptions& options) {
   const std::string root = without_slashes(text);
-  if (!names_one_set(text) && is_divided(root, options)) {
+  const bool own = names_one_set(text) || has_own_shards(root, options);
+  if (!own && is_part_there(root, Split::kTrain, options)) {
     if (split != Split::kTrain && !is_part_there(root, split, options)) {
       fail_missing_part(text, split, shard_parts(text, options));
     }
-    return whole(fmt::format("{}/{}", root, name_of(split)), options);
+    return seen(fmt::format("{}/{}", root, name_of(split)), options);
   }
   if (split != Split::kTrain) fail_missing_part(text, split, {});
-  if (!names_one_set(text)) return whole(root, options);
+  if (!own) return whole(root, options);
+  if (!names_one_set(text)) return seen(root, options);
   const auto [folder, name] = cut_name(text);
   if (name == kManifestName) return {.folder = folder};
   return {folder, expand_braces(name)};

@@ -42,18 +42,17 @@ struct Scan {
 Scan scan_one(const Store& store, const std::string& name, const ObjectCache& cache,
               const TableColumns& keys) {
   Scan scan;
-  std::optional<MappedFile> file;
+  std::optional<InputFile> file;
   if (const auto path = store.local_path(name)) {
     file.emplace(*path);
-    Digest digest;
-    digest.add(file->bytes());
-    scan.facts = {.name = name, .bytes = file->bytes().size(), .digest = digest.hex()};
+    scan.facts = {.name = name, .bytes = file->size(), .digest = ArchiveBytes(*file).digest()};
   } else {
-    const CachedObject object = cache.bring_unknown(store, name, {});
-    file.emplace(cache.path_of(object));
-    scan.facts = {.name = name, .bytes = object.bytes, .digest = object.digest};
+    FetchedObject fetched = cache.bring_unknown(store, name, {});
+    file.emplace(std::move(fetched.file));
+    scan.facts = {.name = name, .bytes = fetched.object.bytes, .digest = fetched.object.digest};
   }
-  scan.samples = scan_shard(file->bytes(), object_path(store, name), keys);
+  scan.samples = scan_shard(ArchiveBytes(*file), object_path(store, name), keys);
+  file->check_unchanged();
   scan.facts.samples = scan.samples.size();
   if (scan.samples.empty()) {
     throw Error({.what = "the shard has no samples", .path = object_path(store, name)});
@@ -129,10 +128,8 @@ ShardManifest write_indexes(std::vector<Scan> scans, const std::string& where,
     std::error_code ignored;  // writing tells
     fs::create_directories(path.parent_path(), ignored);
     write_whole_file(path, text, "index of a shard");
-    Digest digest;
-    digest.add(std::as_bytes(std::span(text)));
     scan.facts.index_bytes = text.size();
-    scan.facts.index_digest = digest.hex();
+    scan.facts.index_digest = digest_of(std::as_bytes(std::span(text)));
     manifest.shards.push_back(std::move(scan.facts));
   }
   write_whole_file(folder / kManifestName, to_text(manifest), "manifest of shards");

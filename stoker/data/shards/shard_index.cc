@@ -78,31 +78,27 @@ bool add_fields(std::string_view classes_text, std::string_view numbers_text, Fi
 struct Gathered {
   std::string key;
   std::optional<TarMember> image;
+  std::uint64_t checksum = 0;  // of the image
   std::string class_text;
   std::optional<detail::JsonLabels> labels = {};
 };
 
 class Scanner {
  public:
-  Scanner(std::span<const std::byte> bytes, const std::string& path, const TableColumns& keys)
-      : bytes_(bytes),
+  Scanner(ArchiveBytes bytes, const std::string& path, const TableColumns& keys)
+      : reader_(std::move(bytes), path),
         path_(path),
         keys_(keys),
         wants_json_(detail::names_keys(keys)),
         wants_class_(keys.labels.empty() && keys.targets.empty()) {}
 
   std::vector<ScannedSample> run() {
-    TarReader reader(bytes_, path_);
-    while (const auto member = reader.next()) add(*member);
+    while (const auto member = reader_.next()) add(*member);
     finish();
     return std::move(samples_);
   }
 
  private:
-  [[nodiscard]] std::span<const std::byte> content(const TarMember& member) const {
-    return bytes_.subspan(member.offset, member.size);
-  }
-
   void add(const TarMember& member) {
     const std::size_t slash = member.name.rfind('/');
     const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
@@ -121,6 +117,7 @@ class Scanner {
       if (gathered_->image) refuse(member.name, "a second image");
       if (member.size > std::numeric_limits<std::uint32_t>::max()) refuse(member.name, "4 GiB");
       gathered_->image = member;
+      gathered_->checksum = digest64(reader_.content(member));
       return;
     }
     if (kind == "json" && wants_json_) take_labels(member);
@@ -129,7 +126,7 @@ class Scanner {
 
   void take_labels(const TarMember& member) {
     if (member.size > kMaxJson) refuse(member.name, "more than a megabyte");
-    auto labels = detail::labels_in_json(content(member), keys_);
+    auto labels = detail::labels_in_json(reader_.content(member), keys_);
     if (!labels) {
       ErrorDetails error = labels.error();
       error.path = path_ + "#" + member.name;
@@ -141,11 +138,11 @@ class Scanner {
   void take_class(const TarMember& member, const std::string& kind) {
     if (kind == "cls") {
       if (member.size > kMaxClassText) refuse(member.name, "a class of more than 256 bytes");
-      gathered_->class_text = trimmed(content(member));
+      gathered_->class_text = trimmed(reader_.content(member));
       if (!detail::is_plain_text(gathered_->class_text)) refuse(member.name, "no plain text");
     } else if (kind == "json" && keys_.label.empty() && gathered_->class_text.empty()) {
       if (member.size > kMaxJson) refuse(member.name, "more than a megabyte");
-      gathered_->class_text = detail::class_in_json(content(member));
+      gathered_->class_text = detail::class_in_json(reader_.content(member));
       if (!detail::is_plain_text(gathered_->class_text)) refuse(member.name, "no plain text");
     }
   }
@@ -164,7 +161,7 @@ class Scanner {
     const TarMember& image = *gathered_->image;
     samples_.push_back({.sample = {.offset = image.offset,
                                    .length = static_cast<std::uint32_t>(image.size),
-                                   .checksum = digest64(content(image)),
+                                   .checksum = gathered_->checksum,
                                    .name = image.name},
                         .class_text = std::move(gathered_->class_text),
                         .labels = std::move(gathered_->labels).value_or(detail::JsonLabels{})});
@@ -192,7 +189,7 @@ class Scanner {
          .found = std::move(found)});
   }
 
-  std::span<const std::byte> bytes_;
+  TarReader reader_;
   const std::string& path_;
   const TableColumns& keys_;
   bool wants_json_, wants_class_;
@@ -264,9 +261,9 @@ std::string index_name(std::string_view shard) {
   return std::string(shard) + ".tsv";
 }
 
-std::vector<ScannedSample> scan_shard(std::span<const std::byte> bytes, const std::string& path,
+std::vector<ScannedSample> scan_shard(ArchiveBytes bytes, const std::string& path,
                                       const TableColumns& keys) {
-  return Scanner(bytes, path, keys).run();
+  return Scanner(std::move(bytes), path, keys).run();
 }
 
 }  // namespace stoker

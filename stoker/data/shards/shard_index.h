@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "stoker/data/detail/json_labels.h"
+#include "stoker/data/shards/archive_bytes.h"
 #include "stoker/data/sources/field_rows.h"
 
 namespace stoker {
@@ -72,8 +73,7 @@ struct ScannedSample {
 // .json, which must then be there: a label is the class (or .cls, without a .json), and with
 // several labels or numbers there is no class. Throws Error where the archive cannot be read, a
 // sample has no image, or two, or a key does not fit. `path` is for messages.
-[[nodiscard]] std::vector<ScannedSample> scan_shard(std::span<const std::byte> bytes,
-                                                    const std::string& path,
+[[nodiscard]] std::vector<ScannedSample> scan_shard(ArchiveBytes bytes, const std::string& path,
                                                     const TableColumns& keys = {});
 
 }  // namespace stoker

@@ -20,10 +20,8 @@ namespace {
 constexpr std::string_view kDigestWord = "#digest\t";
 constexpr std::size_t kHexDigits = 32;
 
-std::string digest_of(std::string_view text) {
-  Digest digest;
-  digest.add(std::as_bytes(std::span(text)));
-  return digest.hex();
+std::string digest_of_text(std::string_view text) {
+  return digest_of(std::as_bytes(std::span(text)));
 }
 
 bool is_digest(std::string_view text) {
@@ -68,7 +66,7 @@ std::string_view checked_body(std::string_view text, const std::string& path) {
   const std::size_t length = kDigestWord.size() + kHexDigits + 1;
   if (text.size() >= length) {
     const std::string_view body = text.substr(0, text.size() - length);
-    if (text.substr(body.size()) == fmt::format("{}{}\n", kDigestWord, digest_of(body))) {
+    if (text.substr(body.size()) == fmt::format("{}{}\n", kDigestWord, digest_of_text(body))) {
       return body;
     }
   }
@@ -135,7 +133,7 @@ std::string to_text(const ShardManifest& manifest) {
     fmt::format_to(std::back_inserter(text), "{}\t{}\t{}\t{}\t{}\t{}\n", shard.name, shard.samples,
                    shard.bytes, shard.digest, shard.index_bytes, shard.index_digest);
   }
-  return fmt::format("{0}{1}{2}\n", text, kDigestWord, digest_of(text));
+  return fmt::format("{0}{1}{2}\n", text, kDigestWord, digest_of_text(text));
 }
 
 ShardManifest parse_manifest(std::string_view text, const std::string& path) {

@@ -21,6 +21,9 @@ struct ShardOptions {
   std::optional<std::filesystem::path> cache_folder = {};
   std::uint64_t cache_bytes = std::uint64_t{64} << 30;
   int fetchers = 4;  ///< shards under way at once
+  /// Of remote shards from this size on, the first samples are read by themselves while their
+  /// shards are under way. Smaller ones are there as soon.
+  std::uint64_t single_reads_from = std::uint64_t{4} << 20;
   StoreOptions store = {};
 };
 

@@ -43,8 +43,17 @@ ShardPool::Shard ShardPool::get(std::uint32_t shard, std::chrono::nanoseconds& w
   return result;
 }
 
+void ShardPool::renew(std::uint32_t shard, const Shard& damaged,
+                      const std::function<void()>& mend) {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = entries_.find(shard);
+  if (entry == entries_.end() || entry->second.shard != damaged) return;
+  mend();
+  entry->second.shard = nullptr;
+}
+
 // Opens without the lock; the entry says that somebody does.
-ShardPool::Shard ShardPool::open_now(std::unique_lock<std::mutex>& lock, std::uint32_t shard) {
+void ShardPool::try_open(std::unique_lock<std::mutex>& lock, std::uint32_t shard) {
   entries_[shard].opening = true;
   lock.unlock();
   Shard opened;
@@ -61,16 +70,42 @@ ShardPool::Shard ShardPool::open_now(std::unique_lock<std::mutex>& lock, std::ui
   entry.error = error;
   entry.failed_at = Clock::now();
   entry.used = ++uses_;
+}
+
+ShardPool::Shard ShardPool::open_now(std::unique_lock<std::mutex>& lock, std::uint32_t shard) {
+  constexpr int kMostTries = 8;  // others may take the room again
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const std::uint64_t closed_before = closed_;
+    try_open(lock, shard);
+    if (entries_[shard].error == nullptr || stop_.stop_requested()) break;
+    close_removed();
+    if (closed_ == closed_before) break;  // nobody has made room since
+  }
+  const Entry entry = entries_[shard];
   make_room();
   changed_.notify_all();
-  if (error != nullptr) std::rethrow_exception(error);
-  return opened;
+  if (entry.error != nullptr) std::rethrow_exception(entry.error);
+  return entry.shard;
+}
+
+bool ShardPool::is_expected(std::uint32_t shard) const {
+  return std::ranges::any_of(expected_of_lane_, [&](const auto& lane) {
+    return std::ranges::find(lane.second, shard) != lane.second.end();
+  });
+}
+
+void ShardPool::close_removed() {
+  closed_ += std::erase_if(entries_, [&](const auto& entry) {
+    const auto& [shard, state] = entry;
+    return state.shard != nullptr && !state.opening && !is_expected(shard) &&
+           state.shard->file.is_removed();
+  });
 }
 
 // Forgets those that were used longest ago. Readers that still hold one keep it.
 void ShardPool::make_room() {
   std::size_t most = kMore;
-  for (const auto& [lane, count] : expected_of_lane_) most += count;
+  for (const auto& [lane, shards] : expected_of_lane_) most += shards.size();
   while (entries_.size() > most) {
     auto oldest = entries_.end();
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
@@ -84,7 +119,7 @@ void ShardPool::make_room() {
 
 void ShardPool::expect(std::uint32_t lane, std::span<const std::uint32_t> shards) {
   const std::scoped_lock lock(mutex_);
-  expected_of_lane_[lane] = shards.size();
+  expected_of_lane_[lane].assign(shards.begin(), shards.end());
   for (const std::uint32_t shard : shards) {
     if (entries_.contains(shard) || std::ranges::find(expected_, shard) != expected_.end())
       continue;

@@ -2,7 +2,9 @@
 // opens it, or waits for who does already; threads of the pool open those that come next.
 //
 // Any thread may call any member. Memory: the shards that are expected and kMore others (their
-// indexes; their bytes are mapped files), and what the readers still hold.
+// indexes; their bytes stay in their files), and what the readers still hold. Files that a cache
+// has removed take room on its disk as long as they are open: they are closed where a shard cannot
+// be opened, unless they are expected.
 #pragma once
 
 #include <chrono>
@@ -19,13 +21,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stoker/core/input_file.h"
 #include "stoker/data/shards/shard_index.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 
 struct OpenShard {
-  MappedFile file;
+  InputFile file;
   ShardIndex index;
 };
 
@@ -44,6 +46,9 @@ class ShardPool {
   // Adds to `waited` the time until the shard was there. A failure is remembered for kFailedFor, so
   // that a store that is down is not asked anew for every sample.
   [[nodiscard]] Shard get(std::uint32_t shard, std::chrono::nanoseconds& waited);
+  // `shard` turned out to be damaged: the next get() opens it again. Calls `mend` before, unless
+  // another thread has done the same since.
+  void renew(std::uint32_t shard, const Shard& damaged, const std::function<void()>& mend);
   // These come next; replaces what was expected of the lane before.
   void expect(std::uint32_t lane, std::span<const std::uint32_t> shards);
 
@@ -60,6 +65,9 @@ class ShardPool {
     std::uint64_t used = 0;  // when, by a counter
   };
   [[nodiscard]] Shard open_now(std::unique_lock<std::mutex>& lock, std::uint32_t shard);
+  void try_open(std::unique_lock<std::mutex>& lock, std::uint32_t shard);
+  void close_removed();
+  [[nodiscard]] bool is_expected(std::uint32_t shard) const;
   [[nodiscard]] static bool failed(const Entry& entry);
   void make_room();
   void run(const std::stop_token& stop);
@@ -69,9 +77,9 @@ class ShardPool {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::unordered_map<std::uint32_t, Entry> entries_;
-  std::unordered_map<std::uint32_t, std::size_t> expected_of_lane_;  // how many
-  std::deque<std::uint32_t> expected_;                               // not yet looked at
-  std::uint64_t uses_ = 0;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> expected_of_lane_;
+  std::deque<std::uint32_t> expected_;  // not yet looked at
+  std::uint64_t uses_ = 0, closed_ = 0;
   std::vector<std::jthread> openers_;  // last: ends before what it uses
 };
 

@@ -1,8 +1,9 @@
 #include "stoker/data/shards/shard_set.h"
 
+#include <algorithm>
 #include <span>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,19 +17,21 @@ namespace {
 constexpr std::uint64_t kMaxManifest = std::uint64_t{4} << 30;
 constexpr int kManifestTries = 4;
 
-std::string_view text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+// Empty where the file cannot be read to its end.
+std::string shard_digest(const InputFile& file) {
+  Digest digest;
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  for (std::uint64_t offset = 0; offset < file.size(); offset += part.size()) {
+    const std::size_t count = std::min<std::uint64_t>(part.size(), file.size() - offset);
+    auto bytes = file.read(offset, std::span(part).first(count));
+    if (!bytes) return "";
+    digest.add(*bytes);
+  }
+  return digest.hex();
 }
 
-void check_digest(const MappedFile& file, const CachedObject& object, const std::string& path) {
-  Digest digest;
-  digest.add(file.bytes());
-  if (digest.hex() == object.digest) return;
-  throw Error({.what = "the index of a shard is not the manifest's",
-               .path = path,
-               .expected = "digest " + object.digest,
-               .found = digest.hex(),
-               .hint = "Write the shards again, or fetch both again."});
+CachedObject shard_object(const ShardFacts& facts) {
+  return {facts.name, facts.bytes, facts.digest};
 }
 
 // Nobody knows its digest before it is read, so what a network broke is seen only now.
@@ -63,43 +66,79 @@ std::shared_ptr<const ShardSet> ShardSet::part(std::span<const std::uint32_t> sh
   return std::make_shared<ShardSet>(std::move(some), shards_, indexes_, cache_);
 }
 
-// A file of the cache may be removed between being brought and being opened.
-MappedFile ShardSet::map(const Store& store, const CachedObject& object,
-                         const std::stop_token& stop) const {
-  if (const auto path = store.local_path(object.name)) return MappedFile(*path);
-  for (int tries = 1; tries < ObjectCache::kTries; ++tries) {
-    try {
-      return MappedFile(cache_->bring(store, object, stop));
-    } catch (const Error&) {
-      if (std::filesystem::exists(cache_->path_of(object)) || stop.stop_requested()) throw;
-    }
+InputFile ShardSet::open_object(const Store& store, const CachedObject& object,
+                                const std::stop_token& stop) const {
+  if (const auto path = store.local_path(object.name)) return InputFile(*path);
+  return cache_->bring(store, object, stop);
+}
+
+// An index is small: all of it is compared each time.
+FileBytes ShardSet::read_index(const CachedObject& index, const std::stop_token& stop) const {
+  FileBytes file(open_object(*indexes_, index, stop));
+  std::string digest = digest_of(file.bytes());
+  if (digest != index.digest && !indexes_->local_path(index.name)) {
+    cache_->discard(index);
+    file = FileBytes(open_object(*indexes_, index, stop));
+    digest = digest_of(file.bytes());
   }
-  return MappedFile(cache_->bring(store, object, stop));
+  if (digest == index.digest) return file;
+  throw Error({.what = "the index of a shard is not the manifest's",
+               .path = object_path(*indexes_, index.name),
+               .expected = "digest " + index.digest,
+               .found = digest,
+               .hint = "Write the shards again, or fetch both again."});
+}
+
+bool ShardSet::is_damaged(std::uint32_t shard, const OpenShard& opened) const {
+  return remote() && shard_digest(opened.file) != manifest_.shards.at(shard).digest;
+}
+
+void ShardSet::discard(std::uint32_t shard) const {
+  cache_->discard(shard_object(manifest_.shards.at(shard)));
+}
+
+bool ShardSet::is_here(std::uint32_t shard) const {
+  return !remote() || cache_->has(shard_object(manifest_.shards.at(shard)));
+}
+
+std::vector<std::byte> ShardSet::read_range(std::uint32_t shard, std::uint64_t offset,
+                                            std::uint32_t length,
+                                            const std::stop_token& stop) const {
+  std::vector<std::byte> bytes;
+  bytes.reserve(length);
+  shards_->read({.name = manifest_.shards.at(shard).name,
+                 .begin = offset,
+                 .length = length,
+                 .stop = stop,
+                 .range_alone = true},
+                [&](std::span<const std::byte> piece) {
+                  bytes.insert(bytes.end(), piece.begin(), piece.end());
+                });
+  return bytes;
+}
+
+ShardIndex ShardSet::index(std::uint32_t shard, const std::stop_token& stop) const {
+  const ShardFacts& facts = manifest_.shards.at(shard);
+  const CachedObject index{index_name(facts.name), facts.index_bytes, facts.index_digest};
+  const FileBytes file = read_index(index, stop);
+  return parse_shard_index(file.text(),
+                           {.bytes = facts.bytes,
+                            .classes = static_cast<std::int32_t>(manifest_.class_names.size()),
+                            .fields = manifest_.fields},
+                           object_path(*indexes_, index.name));
 }
 
 ShardPool::Shard ShardSet::open(std::uint32_t shard, const std::stop_token& stop) const {
   const ShardFacts& facts = manifest_.shards.at(shard);
-  const CachedObject index{index_name(facts.name), facts.index_bytes, facts.index_digest};
-  const CachedObject tar{facts.name, facts.bytes, facts.digest};
-  const std::string index_path = object_path(*indexes_, index.name);
-  const MappedFile index_file = map(*indexes_, index, stop);
-  check_digest(index_file, index, index_path);
-  auto opened = std::make_shared<OpenShard>();
-  opened->index =
-      parse_shard_index(text_of(index_file),
-                        {.bytes = facts.bytes,
-                         .classes = static_cast<std::int32_t>(manifest_.class_names.size()),
-                         .fields = manifest_.fields},
-                        index_path);
-  opened->file = map(*shards_, tar, stop);
-  if (opened->index.samples.size() == facts.samples && opened->file.bytes().size() == facts.bytes) {
-    return opened;
+  ShardIndex parsed = index(shard, stop);
+  InputFile file = open_object(*shards_, shard_object(facts), stop);
+  if (parsed.samples.size() == facts.samples && file.size() == facts.bytes) {
+    return std::make_shared<OpenShard>(OpenShard{std::move(file), std::move(parsed)});
   }
   throw Error({.what = "a shard is not what the manifest says",
                .path = object_path(*shards_, facts.name),
                .expected = fmt::format("{} samples in {} bytes", facts.samples, facts.bytes),
-               .found = fmt::format("{} in {}", opened->index.samples.size(),
-                                    opened->file.bytes().size())});
+               .found = fmt::format("{} in {}", parsed.samples.size(), file.size())});
 }
 
 std::shared_ptr<const ObjectCache> open_object_cache(const ShardOptions& options) {
@@ -108,7 +147,7 @@ std::shared_ptr<const ObjectCache> open_object_cache(const ShardOptions& options
     const std::filesystem::path user = user_cache_folder(options.store.environment);
     if (!user.empty()) folder = user / "stoker" / "shards";
   }
-  return std::make_shared<ObjectCache>(folder, options.cache_bytes);
+  return std::make_shared<ObjectCache>(folder, options.cache_bytes, options.store.retry.stall);
 }
 
 std::shared_ptr<const ShardSet> open_shard_set(const std::string& folder,

@@ -2,6 +2,7 @@
 // thread may open shards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "stoker/data/shards/shard_manifest.h"
 #include "stoker/data/shards/shard_options.h"
@@ -28,13 +30,31 @@ class ShardSet {
   [[nodiscard]] bool remote() const;
   // These shards alone, by their places in the manifest.
   [[nodiscard]] std::shared_ptr<const ShardSet> part(std::span<const std::uint32_t> shards) const;
-  // Maps the shard and reads its index, brought into the cache first where they are remote. Throws
-  // Error where they are not what the manifest says.
+  // The index of a shard, brought into the cache first where it is remote; what is damaged there is
+  // brought again. Throws Error where it is not what the manifest says.
+  [[nodiscard]] ShardIndex index(std::uint32_t shard, const std::stop_token& stop) const;
+  // Opens the shard and reads its index, brought into the cache first where they are remote; what
+  // is damaged there is brought again. Throws Error where they are not what the manifest says.
   [[nodiscard]] ShardPool::Shard open(std::uint32_t shard, const std::stop_token& stop) const;
 
+  // Whether open() would find the shard on this machine.
+  [[nodiscard]] bool is_here(std::uint32_t shard) const;
+  // Some bytes of a remote shard, from the store itself. Throws Error, also where the store would
+  // send more than these.
+  [[nodiscard]] std::vector<std::byte> read_range(std::uint32_t shard, std::uint64_t offset,
+                                                  std::uint32_t length,
+                                                  const std::stop_token& stop) const;
+
+  // Whether the cache's file of a remote shard is no longer what the manifest says. Reads all of
+  // it.
+  [[nodiscard]] bool is_damaged(std::uint32_t shard, const OpenShard& opened) const;
+  // It is brought again when it is opened next.
+  void discard(std::uint32_t shard) const;
+
  private:
-  [[nodiscard]] MappedFile map(const Store& store, const CachedObject& object,
-                               const std::stop_token& stop) const;
+  [[nodiscard]] InputFile open_object(const Store& store, const CachedObject& object,
+                                      const std::stop_token& stop) const;
+  [[nodiscard]] FileBytes read_index(const CachedObject& index, const std::stop_token& stop) const;
 
   ShardManifest manifest_;
   std::shared_ptr<const Store> shards_, indexes_;

@@ -1,5 +1,6 @@
 #include "stoker/data/shards/shard_source.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 
 namespace stoker {
 namespace {
+
+// As for images of a folder; checked before memory is taken.
+constexpr std::uint32_t kMaxImageBytes = std::uint32_t{1} << 30;
 
 std::shared_ptr<const ShardLayout> layout_of(const ShardManifest& manifest,
                                              const ShardOptions& options) {
@@ -38,11 +42,13 @@ ShardSource::ShardSource(std::shared_ptr<const ShardSet> shards, const FolderOpt
       images_(with_channels(images, shards_->manifest())),
       options_(options),
       layout_(layout_of(shards_->manifest(), options)),
+      first_(std::make_unique<FirstSamples>(shards_, layout_, options)),
       pool_(std::make_unique<ShardPool>(
-          [set = shards_](std::uint32_t shard, const std::stop_token& stop) {
-            return set->open(shard, stop);
-          },
+          [this](std::uint32_t shard, const std::stop_token& stop) { return open(shard, stop); },
           shards_->remote() ? options.fetchers : 1)) {}
+
+// Both end what they have under way at the same time.
+ShardSource::~ShardSource() { first_->stop(); }
 
 ImageShape ShardSource::shape() const {
   if (auto shape = shards_->manifest().shape) {
@@ -64,29 +70,80 @@ void ShardSource::expect(std::uint32_t lane, std::span<const std::uint32_t> shar
   }
 }
 
-ShardSource::Found ShardSource::find(std::uint64_t index, std::chrono::nanoseconds& waited) const {
-  const auto [shard, sample] = layout_->place_of(index);
-  Found found{.shard = pool_->get(shard, waited), .bytes = {}};
-  const IndexedSample& indexed = found.shard->index.samples.at(sample);
-  found.bytes = found.shard->file.bytes().subspan(indexed.offset, indexed.length);
-  found.label = indexed.label;
-  return found;
+void ShardSource::expect_first(std::span<const std::uint64_t> samples) const noexcept {
+  try {
+    first_->begin(samples);
+  } catch (...) {  // no memory or thread for a hint
+  }
 }
 
-Result<ShardSource::Found> ShardSource::find_checked(std::uint64_t index,
-                                                     std::chrono::nanoseconds& waited) const {
+ShardPool::Shard ShardSource::open(std::uint32_t shard, const std::stop_token& stop) const {
+  if (!shards_->is_here(shard)) first_->let_pass(stop);
   try {
-    Found found = find(index, waited);
-    const IndexedSample& indexed = found.shard->index.samples[layout_->place_of(index).sample];
-    if (digest64(found.bytes) == indexed.checksum) return found;
-    return ErrorDetails{.what = "the sample is not what the index of its shard says",
-                        .path = fmt::format("{} ({})", sample_name(index), indexed.name),
-                        .expected = fmt::format("checksum {:016x}", indexed.checksum),
-                        .found = fmt::format("{:016x}", digest64(found.bytes)),
-                        .hint = "The shard is damaged: write or fetch it again."};
-  } catch (const Error& error) {
-    return error.details();
+    auto opened = shards_->open(shard, stop);
+    first_->drop(shard);
+    return opened;
+  } catch (...) {
+    first_->drop(shard);
+    throw;
   }
+}
+
+ShardSource::Found ShardSource::find(std::uint64_t index, std::chrono::nanoseconds& waited) const {
+  const auto [shard, sample] = layout_->place_of(index);
+  Found found{.shard = pool_->get(shard, waited)};
+  found.sample = &found.shard->index.samples.at(sample);
+  if (found.sample->length <= kMaxImageBytes) return found;
+  throw Error({.what = "cannot read the sample",
+               .path = sample_name(index),
+               .expected = "at most a gigabyte",
+               .found = fmt::format("{} bytes", found.sample->length)});
+}
+
+std::shared_ptr<const ShardIndex> ShardSource::index_of(std::uint32_t shard,
+                                                        std::chrono::nanoseconds& waited) const {
+  if (auto index = first_->index_of(shard)) return index;
+  const ShardPool::Shard opened = pool_->get(shard, waited);
+  return {opened, &opened->index};
+}
+
+// The bytes that are checked are those that are decoded: nobody can change the copy. A damaged file
+// of the cache is brought again, once.
+Result<std::span<const std::byte>> ShardSource::read_checked(
+    std::uint64_t index, Found& found, std::span<std::byte> out,
+    std::chrono::nanoseconds& waited) const {
+  const auto read = [&] { return found.shard->file.read(found.sample->offset, out); };
+  const auto is_right = [&](Result<std::span<const std::byte>>& bytes) {
+    return bytes && digest64(*bytes) == found.sample->checksum;
+  };
+  auto bytes = read();
+  if (is_right(bytes)) return bytes;
+  const std::uint32_t shard = layout_->place_of(index).shard;
+  if (shards_->is_damaged(shard, *found.shard)) {
+    pool_->renew(shard, found.shard, [&] { shards_->discard(shard); });
+    found = find(index, waited);
+    bytes = read();
+    if (is_right(bytes)) return bytes;
+  }
+  if (!bytes) return bytes;
+  return ErrorDetails{.what = "the sample is not what the index of its shard says",
+                      .path = fmt::format("{} ({})", sample_name(index), found.sample->name),
+                      .expected = fmt::format("checksum {:016x}", found.sample->checksum),
+                      .found = fmt::format("{:016x}", digest64(*bytes)),
+                      .hint = "The shard is damaged: write or fetch it again."};
+}
+
+Result<ShardSource::Labelled> ShardSource::load(std::uint64_t index, const MakeRoom& room,
+                                                std::chrono::nanoseconds& waited) const {
+  if (const auto first = first_->take(index, waited)) {
+    const std::span<std::byte> out = room(first->bytes.size());
+    std::ranges::copy(first->bytes, out.begin());
+    return Labelled{.bytes = out, .label = first->label};
+  }
+  Found found = find(index, waited);
+  auto bytes = read_checked(index, found, room(found.sample->length), waited);
+  if (!bytes) return bytes.error();
+  return Labelled{.bytes = *bytes, .label = found.sample->label};
 }
 
 Result<Sample> ShardSource::read(std::uint64_t index, SampleBuffer& buffer) const {
@@ -95,7 +152,7 @@ Result<Sample> ShardSource::read(std::uint64_t index, SampleBuffer& buffer) cons
 
 Result<std::int64_t> ShardSource::label(std::uint64_t index, SampleBuffer& buffer) const {
   try {
-    return std::int64_t{find(index, buffer.store_wait).label};
+    return std::int64_t{find(index, buffer.store_wait).sample->label};
   } catch (const Error& error) {
     return error.details();
   }
@@ -106,7 +163,7 @@ Result<std::size_t> ShardSource::read_fields(std::uint64_t index, std::span<floa
   try {
     std::chrono::nanoseconds waited{0};
     const auto [shard, sample] = layout_->place_of(index);
-    pool_->get(shard, waited)->index.fields.read(sample, out);
+    index_of(shard, waited)->fields.read(sample, out);
     return out.size();
   } catch (const Error& error) {
     return error.details();
@@ -115,26 +172,28 @@ Result<std::size_t> ShardSource::read_fields(std::uint64_t index, std::span<floa
 
 Result<Sample> ShardSource::read_framed(std::uint64_t index, const FrameRequest& request,
                                         SampleBuffer& buffer) const {
-  if (request.again) return decode_again(index, request, buffer);
-  auto found = find_checked(index, buffer.store_wait);
-  if (!found) return found.error();
-  return decode_labelled(index, *found, request, buffer);
-}
-
-// Its bytes were checked with the first view.
-Result<Sample> ShardSource::decode_again(std::uint64_t index, const FrameRequest& request,
-                                         SampleBuffer& buffer) const {
   try {
-    return decode_labelled(index, find(index, buffer.store_wait), request, buffer);
+    if (request.again) {  // the buffer has the bytes still
+      const auto [shard, sample] = layout_->place_of(index);
+      const std::int32_t label = index_of(shard, buffer.store_wait)->samples.at(sample).label;
+      return decode_labelled(index, {.bytes = buffer.file, .label = label}, request, buffer);
+    }
+    const auto room = [&](std::size_t size) -> std::span<std::byte> {
+      buffer.file.resize(size);
+      return buffer.file;
+    };
+    auto labelled = load(index, room, buffer.store_wait);
+    if (!labelled) return labelled.error();
+    return decode_labelled(index, *labelled, request, buffer);
   } catch (const Error& error) {
     return error.details();
   }
 }
 
-Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Found& found,
+Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Labelled& labelled,
                                             const FrameRequest& request,
                                             SampleBuffer& buffer) const {
-  auto image = detail::decode_image(found.bytes, images_, request, buffer);
+  auto image = detail::decode_image(labelled.bytes, images_, request, buffer);
   if (!image) {
     ErrorDetails error = image.error();
     error.path = sample_name(index);
@@ -145,27 +204,36 @@ Result<Sample> ShardSource::decode_labelled(std::uint64_t index, const Found& fo
     return ErrorDetails{.what = "the image has another shape than the manifest states",
                         .path = sample_name(index)};
   }
-  return Sample{.image = *image, .label = found.label};
+  return Sample{.image = *image, .label = labelled.label};
 }
 
 Result<std::span<const std::byte>> ShardSource::read_bytes(std::uint64_t index,
                                                            const MakeRoom& room) const {
-  std::chrono::nanoseconds waited{0};
-  auto found = find_checked(index, waited);
-  if (!found) return found.error();
-  const std::span<std::byte> out = room(sizeof found->label + found->bytes.size());
-  std::memcpy(out.data(), &found->label, sizeof found->label);
-  std::memcpy(out.data() + sizeof found->label, found->bytes.data(), found->bytes.size());
-  return std::span<const std::byte>(out);
+  try {
+    std::chrono::nanoseconds waited{0};
+    std::span<std::byte> out;
+    auto labelled = load(
+        index,
+        [&](std::size_t size) {
+          out = room(sizeof(Labelled::label) + size);
+          return out.subspan(sizeof(Labelled::label));
+        },
+        waited);
+    if (!labelled) return labelled.error();
+    std::memcpy(out.data(), &labelled->label, sizeof labelled->label);
+    return std::span<const std::byte>(out);
+  } catch (const Error& error) {
+    return error.details();
+  }
 }
 
 Result<Sample> ShardSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
                                    const FrameRequest& request, SampleBuffer& buffer) const {
-  Found found;
-  STOKER_INVARIANT(bytes.size() >= sizeof found.label, "{} bytes of a sample", bytes.size());
-  std::memcpy(&found.label, bytes.data(), sizeof found.label);
-  found.bytes = bytes.subspan(sizeof found.label);
-  return decode_labelled(index, found, request, buffer);
+  Labelled labelled;
+  STOKER_INVARIANT(bytes.size() >= sizeof labelled.label, "{} bytes of a sample", bytes.size());
+  std::memcpy(&labelled.label, bytes.data(), sizeof labelled.label);
+  labelled.bytes = bytes.subspan(sizeof labelled.label);
+  return decode_labelled(index, labelled, request, buffer);
 }
 
 }  // namespace stoker

@@ -2,7 +2,9 @@
 #include "stoker/data/shards/shard_source.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <thread>
@@ -17,6 +19,7 @@
 #include "stoker/data/data_identity.h"
 #include "stoker/data/identity_difference.h"
 #include "stoker/data/shards/foreign_shards.h"
+#include "stoker/data/shards/shard_set.h"
 #include "stoker/data/shards/shard_writer.h"
 #include "stoker/data/test_images.h"
 #include "stoker/data/test_shards.h"
@@ -82,6 +85,48 @@ TEST_F(Shards, HoldEveryImageWithItsClass) {
   EXPECT_EQ(images_of(*open(out() / kManifestName)), images_of(*shards));
   ASSERT_NE(shards->layout(), nullptr);
   EXPECT_EQ(shards->layout()->shards(), report.shards);
+}
+
+// A mapped file would end the test with SIGBUS here.
+TEST_F(Shards, AreAnErrorWithTheirNameWhenTheyAreShortenedInUse) {
+  write();
+  const auto shards = open(out());
+  SampleBuffer buffer;
+  ASSERT_TRUE(shards->read(0, buffer));
+  for (const auto& entry : fs::directory_iterator(out())) {
+    if (entry.path().extension() == ".tar") fs::resize_file(entry.path(), 600);
+  }
+  auto sample = shards->read(0, buffer);
+  ASSERT_FALSE(sample);
+  EXPECT_THAT(sample.error().path, HasSubstr("shard-000000.tar"));
+  EXPECT_THAT(sample.error().found, HasSubstr("shorter"));
+  std::vector<std::byte> room;
+  auto bytes = shards->read_bytes(0, [&](std::size_t size) -> std::span<std::byte> {
+    room.resize(size);
+    return room;
+  });
+  ASSERT_FALSE(bytes);
+  EXPECT_THAT(bytes.error().found, HasSubstr("shorter"));
+}
+
+TEST_F(Shards, AreReadFromFilesAsFromMemory) {
+  std::string archive;
+  for (int i = 0; i < 9; ++i) {
+    archive +=
+        member(fmt::format("{}.png", i), std::string(static_cast<std::size_t>(i) << 18, 'x'));
+    archive += member(fmt::format("{}.cls", i), "1");
+  }
+  archive += tar_end();
+  const auto path = data_.write("x.tar", Bytes(archive.begin(), archive.end()));
+  const InputFile file(path);
+  const auto found = scan_shard(ArchiveBytes(file), "x.tar");
+  const auto expected = scan_shard(test::as_bytes(archive), "x.tar");
+  ASSERT_EQ(found.size(), 9U);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(found[i].sample, expected[i].sample) << i;
+  EXPECT_EQ(ArchiveBytes(file).digest(), ArchiveBytes(test::as_bytes(archive)).digest());
+  fs::resize_file(path, archive.size() / 2);
+  EXPECT_THAT(message_of([&] { static_cast<void>(scan_shard(ArchiveBytes(file), "x.tar")); }),
+              HasSubstr("shorter"));
 }
 
 TEST_F(Shards, AreDividedAsWholeShardsByTheirNames) {
@@ -219,9 +264,21 @@ TEST_F(Shards, ShrinkAndEncodeImagesWhereAsked) {
     const ImageShape shape = shards->read(i, buffer)->image.shape;
     EXPECT_EQ(std::max(shape.width, shape.height), 30);
   }
-  EXPECT_THAT(MappedFile(out() / "shard-000000.tsv").bytes().size(), testing::Gt(0U));
+  EXPECT_THAT(FileBytes(out() / "shard-000000.tsv").bytes().size(), testing::Gt(0U));
   const Bytes index = contents_of(out() / "shard-000000.tsv");
   EXPECT_THAT(std::string(index.begin(), index.end()), HasSubstr(".jpg"));
+}
+
+TEST_F(Shards, HaveTheSamePixelsWithJpegsForDecodingInParts) {
+  write({.quality = 80});
+  const auto images = images_of(*open(out()));
+  const Bytes plain = contents_of(out() / "shard-000000.tar");
+  fs::remove_all(out());
+  const std::uint64_t shards = write({.quality = 80, .jpeg_index = true}).shards;
+  EXPECT_EQ(images_of(*open(out())), images);
+  EXPECT_NE(contents_of(out() / "shard-000000.tar"), plain);
+  EXPECT_EQ(write({.quality = 80, .jpeg_index = true}).kept, shards);
+  EXPECT_THAT(message_of([&] { write({.quality = 80}); }), HasSubstr("other options"));
 }
 
 TEST_F(Shards, NoticeADamagedSampleAndNameIt) {
@@ -250,6 +307,84 @@ TEST_F(Shards, NoticeAnIndexOrShardThatIsNotTheManifests) {
   EXPECT_THAT(to_string(shards->read(0, buffer).error()), HasSubstr("not the manifest's"));
   const std::uint64_t second = shards->layout()->first_of(1);
   EXPECT_THAT(to_string(shards->read(second, buffer).error()), HasSubstr("what the manifest says"));
+}
+
+// A folder as a store that is not on this machine. It counts what is read.
+class DistantFolder final : public Store {
+ public:
+  explicit DistantFolder(const fs::path& folder) : folder_(folder) {}
+  [[nodiscard]] std::string where() const override { return "distant://"; }
+  [[nodiscard]] std::optional<ObjectFacts> look(const std::string& name) const override {
+    return folder_.look(name);
+  }
+  void read(const ReadRequest& request, const ByteSink& sink) const override {
+    ++reads;
+    folder_.read(request, sink);
+  }
+  void write(const std::string&, const fs::path&) const override {}
+  [[nodiscard]] std::vector<std::string> list() const override { return folder_.list(); }
+  mutable std::atomic<int> reads{0};
+
+ private:
+  LocalStore folder_;
+};
+
+// Changes the byte in the middle of each file of this kind.
+void damage_all(const fs::path& folder, const char* extension) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != extension) continue;
+    Bytes bytes = contents_of(entry.path());
+    bytes.at(bytes.size() / 2) ^= 0x55;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+}
+
+class DistantShards : public Shards {
+ protected:
+  DistantShards() {
+    write({.shard_bytes = 4'000});  // more of them than a pool keeps open
+    store_ = std::make_shared<DistantFolder>(out());
+  }
+  // Its cache keeps one shard or none.
+  [[nodiscard]] std::shared_ptr<const Source> open_distant(std::uint64_t cache_bytes) const {
+    const auto text = read_text(*store_, kManifestName, 1 << 20);
+    auto set = std::make_shared<ShardSet>(
+        parse_manifest(text, "manifest"), store_, store_,
+        std::make_shared<ObjectCache>(*options_.shards.cache_folder, cache_bytes));
+    return std::make_shared<ShardSource>(std::move(set), options_.images, options_.shards);
+  }
+  std::shared_ptr<DistantFolder> store_;
+};
+
+TEST_F(DistantShards, AreFetchedAgainWhereTheCacheIsDamaged) {
+  const auto wanted = images_of(*folder());
+  EXPECT_EQ(images_of(*open_distant(1 << 30)), wanted);
+  const int reads = store_->reads;
+  EXPECT_EQ(images_of(*open_distant(1 << 30)), wanted);
+  EXPECT_EQ(store_->reads, reads + 1);  // the manifest
+  damage_all(*options_.shards.cache_folder, ".object");
+  const auto source = open_distant(1 << 30);
+  EXPECT_EQ(images_of(*source), wanted);
+  EXPECT_GT(store_->reads, reads + 2);
+  // Also while they are open.
+  damage_all(*options_.shards.cache_folder, ".object");
+  EXPECT_EQ(images_of(*source), wanted);
+}
+
+TEST_F(DistantShards, WithOtherContentUnderTheSameNamesAreRefusedInALaterEpoch) {
+  const auto source = open_distant(1);  // every epoch fetches them
+  EXPECT_EQ(images_of(*source).size(), 20U);
+  damage_all(out(), ".tar");
+  std::set<std::string> messages;
+  SampleBuffer buffer;
+  for (std::uint64_t i = 0; i < source->size(); ++i) {
+    const auto sample = source->read(i, buffer);
+    if (!sample) messages.insert(to_string(sample.error()));
+  }
+  EXPECT_THAT(messages, testing::Contains(AllOf(HasSubstr("distant:///shard-"),
+                                                HasSubstr("damaged or replaced"))));
 }
 
 TEST_F(Shards, TravelToAnotherProcessWithTheirLabels) {
@@ -379,6 +514,31 @@ TEST(ShardPool, TellsEveryReaderOfAFailureAndDoesNotAskAgainAtOnce) {
     EXPECT_THAT(message_of([&] { static_cast<void>(pool.get(1, waited)); }), HasSubstr("down"));
   }
   EXPECT_EQ(tries, 1);
+}
+
+TEST(ShardPool, ClosesFilesThatACacheRemovedWhereAShardCannotBeOpened) {
+  const TempFolder folder;
+  std::weak_ptr<const OpenShard> removed, expected;
+  ShardPool pool(
+      [&](std::uint32_t shard, const std::stop_token&) -> ShardPool::Shard {
+        if (shard > 2 && !removed.expired()) throw Error({.what = "no room"});
+        if (shard > 3 && !expected.expired()) throw Error({.what = "no room at all"});
+        const auto path = folder.write(std::to_string(shard), {1, 2, 3});
+        auto opened = std::make_shared<OpenShard>(OpenShard{InputFile(path), {}});
+        std::filesystem::remove(path);
+        return opened;
+      },
+      0);
+  const std::vector<std::uint32_t> window = {2, 3};
+  pool.expect(0, window);
+  std::chrono::nanoseconds waited{0};
+  removed = pool.get(1, waited);
+  expected = pool.get(2, waited);
+  EXPECT_NE(pool.get(3, waited), nullptr);
+  EXPECT_TRUE(removed.expired());
+  EXPECT_FALSE(expected.expired());
+  EXPECT_THAT(message_of([&] { static_cast<void>(pool.get(4, waited)); }), HasSubstr("at all"));
+  EXPECT_FALSE(expected.expired());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "stoker/core/cpu_budget.h"
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/permutation.h"
 #include "stoker/data/detail/each_in_parallel.h"
 #include "stoker/data/detail/image_encode.h"
@@ -28,7 +29,6 @@
 #include "stoker/data/sources/encoded_source.h"
 #include "stoker/data/sources/file_sizes.h"
 #include "stoker/data/sources/folder_source.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -72,6 +72,7 @@ Plan make_plan(const Source& source, const ShardWriteOptions& options) {
   Digest digest;
   digest.add_text(fmt::format("{} {} {} {}", options.shard_bytes, options.seed, options.max_side,
                               options.quality));
+  if (options.jpeg_index) digest.add_text("jpeg-index");
   for (const std::string& name : source.class_names()) digest.add_text(name);
   SampleBuffer buffer;
   const std::vector<std::uint64_t> sizes = estimated_bytes(source);
@@ -101,12 +102,6 @@ Plan make_plan(const Source& source, const ShardWriteOptions& options) {
 // Valid as long as the text.
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
-}
-
-std::string digest_of(std::span<const std::byte> bytes) {
-  Digest digest;
-  digest.add(bytes);
-  return digest.hex();
 }
 
 std::string stored_digest(const Store& store, const std::string& name) {
@@ -278,8 +273,10 @@ class Writer {
       write(bytes_of(tar_padding(content.size())));
     };
     SampleBuffer buffer;
-    detail::ImageEncoder encoder(
-        {.max_side = options_.max_side, .quality = options_.quality, .limits = options_.limits});
+    detail::ImageEncoder encoder({.max_side = options_.max_side,
+                                  .quality = options_.quality,
+                                  .jpeg_index = options_.jpeg_index,
+                                  .limits = options_.limits});
     for (std::uint64_t place = plan_.begins[shard]; place < plan_.begins[shard + 1]; ++place) {
       const std::uint64_t sample = plan_.order[place];
       const auto image = encoder.file_of(source_, sample, buffer, sources);
@@ -329,12 +326,12 @@ class Writer {
   // What a reader will find, from the disk, not from memory.
   void verify(const ShardIndex& index, const std::string& digest) const {
     const fs::path path = file_for(index.shard);
-    const MappedFile file(path);
+    const InputFile file(path);
     const TableColumns keys = detail::json_keys(fields_);
-    const auto found = scan_shard(file.bytes(), path.string(), keys);
+    const auto found = scan_shard(ArchiveBytes(file), path.string(), keys);
     // Beside several labels or numbers, a class is not looked for.
     const bool has_class = keys.labels.empty() && keys.targets.empty();
-    bool same = digest_of(file.bytes()) == digest && found.size() == index.samples.size();
+    bool same = ArchiveBytes(file).digest() == digest && found.size() == index.samples.size();
     for (std::size_t i = 0; same && i < found.size(); ++i) {
       IndexedSample sample = found[i].sample;
       sample.label = !has_class                    ? index.samples[i].label

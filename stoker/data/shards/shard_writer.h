@@ -26,6 +26,7 @@ struct ShardWriteOptions {
   int threads = 0;   // 0: what the job may use
   int max_side = 0;  // larger images are shrunk to it; 0: no limit
   int quality = 0;   // 1 to 100: images are written as JPEG anew; 0: only those that are shrunk
+  bool jpeg_index = false;  // JPEGs with the same pixels that can be decoded in parts
   DecodeLimits limits = {};
   // By any thread, with those just done. What it throws ends the writing; shards that are finished
   // stay and are kept when it is done again.

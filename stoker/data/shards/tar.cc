@@ -53,8 +53,12 @@ std::uint64_t header_sum(std::string_view header) {
 
 }  // namespace
 
-TarReader::TarReader(std::span<const std::byte> bytes, std::string archive)
-    : bytes_(bytes), archive_(std::move(archive)) {}
+TarReader::TarReader(ArchiveBytes bytes, std::string archive)
+    : bytes_(std::move(bytes)), archive_(std::move(archive)) {}
+
+std::span<const std::byte> TarReader::content(const TarMember& member) {
+  return bytes_.part(member.offset, member.size);
+}
 
 void TarReader::refuse(std::string found, std::string hint) const {
   throw Error({.what = "cannot read the tar archive",
@@ -65,12 +69,14 @@ void TarReader::refuse(std::string found, std::string hint) const {
                .hint = std::move(hint)});
 }
 
-std::string_view TarReader::text(std::uint64_t offset, std::uint64_t length) const {
-  return {reinterpret_cast<const char*>(bytes_.data()) + offset, length};
+// Valid until it is called again.
+std::string_view TarReader::text(std::uint64_t offset, std::uint64_t length) {
+  const auto bytes = bytes_.part(offset, length);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // Octal digits, or, where the first bit is set, big-endian binary (GNU's for large files).
-std::uint64_t TarReader::number(std::uint64_t field, std::size_t length) const {
+std::uint64_t TarReader::number(std::uint64_t field, std::size_t length) {
   std::string_view digits = text(at_ + field, length);
   if ((static_cast<unsigned char>(digits[0]) & 0x80) != 0) {
     std::uint64_t value = static_cast<unsigned char>(digits[0]) & 0x7F;
@@ -88,7 +94,7 @@ std::uint64_t TarReader::number(std::uint64_t field, std::size_t length) const {
   return *value;
 }
 
-void TarReader::check_header() const {
+void TarReader::check_header() {
   if (bytes_.size() - at_ < kBlock) {
     refuse(fmt::format("{} bytes where a header has 512", bytes_.size() - at_),
            "The archive is cut short.");
@@ -134,7 +140,7 @@ void TarReader::read_pax(std::string_view records, Extension& extension, bool gl
   }
 }
 
-std::string TarReader::short_name() const {
+std::string TarReader::short_name() {
   std::string name(until_zero(text(at_ + kName, kNameLength)));
   // GNU's old format keeps times where ustar keeps the first part of the name.
   if (text(at_ + kMagic, 6) != std::string_view("ustar\0", 6)) return name;

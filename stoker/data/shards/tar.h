@@ -3,7 +3,7 @@
 // leads nowhere. Archives are not trusted: checksums and lengths are checked, and links, devices,
 // sparse members and names that leave their folder are refused.
 //
-// A TarReader belongs to one thread; the bytes belong to the caller.
+// A TarReader belongs to one thread; memory or file belong to the caller (archive_bytes.h).
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "stoker/data/shards/archive_bytes.h"
 
 namespace stoker {
 
@@ -25,11 +27,13 @@ struct TarMember {
 class TarReader {
  public:
   // `archive` is for messages.
-  TarReader(std::span<const std::byte> bytes, std::string archive);
+  TarReader(ArchiveBytes bytes, std::string archive);
 
   // The next regular file; folders are passed over. Nothing at the end: a block of zeros, or where
   // the bytes end between two members. Throws Error (archive, byte) for what is damaged or refused.
   [[nodiscard]] std::optional<TarMember> next();
+  // The bytes of a member; valid until the next call of either.
+  [[nodiscard]] std::span<const std::byte> content(const TarMember& member);
 
  private:
   // What records before a member say about it.
@@ -37,15 +41,15 @@ class TarReader {
     std::optional<std::string> name;
     std::optional<std::uint64_t> size;
   };
-  [[nodiscard]] std::string_view text(std::uint64_t offset, std::uint64_t length) const;
+  [[nodiscard]] std::string_view text(std::uint64_t offset, std::uint64_t length);
   void read_pax(std::string_view records, Extension& extension, bool global) const;
-  [[nodiscard]] std::uint64_t number(std::uint64_t field, std::size_t length) const;
+  [[nodiscard]] std::uint64_t number(std::uint64_t field, std::size_t length);
   [[nodiscard]] std::uint64_t content_end(std::uint64_t size) const;
-  void check_header() const;
-  [[nodiscard]] std::string short_name() const;
+  void check_header();
+  [[nodiscard]] std::string short_name();
   [[noreturn]] void refuse(std::string found, std::string hint = {}) const;
 
-  std::span<const std::byte> bytes_;
+  ArchiveBytes bytes_;
   std::string archive_;
   std::uint64_t at_ = 0;  // of the header under way
 };

@@ -1,21 +1,19 @@
 #include "stoker/data/sources/exact_duplicates.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/sources/file_sizes.h"
 
 namespace stoker {
@@ -37,26 +35,16 @@ Sets refine(const Sets& sets, const std::function<Key(std::size_t)>& key_of) {
   return refined;
 }
 
-// The digest of up to `length` bytes from `begin` on. Read, not mapped: a file that gets shorter
-// meanwhile must not end the program.
+// The digest of up to `length` bytes from `begin` on.
 std::string digest_of_part(const std::filesystem::path& path, std::uint64_t begin,
                            std::uint64_t length) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(begin));
+  const InputFile file(path, "cannot read an image to compare it with others");
+  const std::uint64_t end = begin + std::min(length, file.size() - std::min(begin, file.size()));
   Digest digest;
-  std::vector<char> buffer(std::min<std::uint64_t>(length, 1 << 16));
-  while (file && length > 0) {
-    file.read(buffer.data(),
-              static_cast<std::streamsize>(std::min<std::uint64_t>(length, buffer.size())));
-    const auto got = static_cast<std::size_t>(file.gcount());
-    digest.add(std::as_bytes(std::span(buffer).first(got)));
-    length -= got;
-  }
-  if (!file.eof() && !file) {
-    throw Error({.what = "cannot read an image to compare it with others",
-                 .path = path.string(),
-                 .found = std::generic_category().message(errno),
-                 .hint = "Check that the file can be read, e.g. with cat."});
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(end - begin, 1 << 16));
+  for (std::uint64_t at = begin; at < end; at += buffer.size()) {
+    buffer.resize(std::min<std::uint64_t>(end - at, buffer.size()));
+    digest.add(file.read(at, buffer).value());
   }
   return digest.hex();
 }

@@ -1,62 +1,28 @@
 #include "stoker/data/sources/folder_source.h"
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "stoker/core/input_file.h"
 #include "stoker/data/detail/image_decode.h"
 
 namespace stoker {
 namespace {
 
 // More than any image within the limits takes; checked before memory is taken.
-constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 30;
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-ErrorDetails cannot_read(const std::string& path, std::string found) {
-  return {.what = "cannot read the image", .path = path, .found = std::move(found)};
-}
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
 // All bytes of a file.
 Result<std::span<const std::byte>> read_file(const std::string& path, const MakeRoom& room) {
-  const OpenFile file(path);
-  struct stat status {};
-  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0) {
-    return cannot_read(path, std::strerror(errno));
+  auto file = InputFile::open(path, "cannot read the image");
+  if (!file) return file.error();
+  if (file->size() > kMaxFileBytes) {
+    return ErrorDetails{.what = "cannot read the image",
+                        .path = path,
+                        .found = fmt::format("{} bytes, more than a gigabyte", file->size())};
   }
-  if (!S_ISREG(status.st_mode)) return cannot_read(path, "not a regular file");
-  if (status.st_size > kMaxFileBytes) {
-    return cannot_read(path, fmt::format("{} bytes, more than a gigabyte", status.st_size));
-  }
-  const std::span<std::byte> out = room(static_cast<std::size_t>(status.st_size));
-  std::size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t got = ::read(file.descriptor(), out.data() + done, out.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return cannot_read(path, std::strerror(errno));
-    if (got == 0) return cannot_read(path, "it became shorter while it was read");
-    done += static_cast<std::size_t>(got);
-  }
-  return std::span<const std::byte>(out);
+  return file->read(0, room(file->size()));
 }
 
 // Room in the reader's buffer, whose memory is kept.
@@ -110,7 +76,7 @@ Result<std::size_t> FolderSource::read_fields(std::uint64_t index, std::span<flo
 ErrorDetails FolderSource::with_line(ErrorDetails error, std::uint64_t index) const {
   const std::uint32_t line = listing_.images[index].line;
   if (line == 0) return error;
-  error.hint += fmt::format("{}Line {} of {} names it.", error.hint.empty() ? "" : " ", line,
+  error.hint += fmt::format("{}Line {} of {} names it", error.hint.empty() ? "" : ". ", line,
                             listing_.table.string());
   return error;
 }

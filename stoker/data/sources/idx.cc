@@ -9,11 +9,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/invariant.h"
+#include "stoker/core/memory_limit.h"
 #include "stoker/core/pages.h"
 #include "stoker/data/detail/byte_reader.h"
-#include "stoker/data/sources/mapped_file.h"
+#include "stoker/data/detail/frame_sample.h"
 
 namespace stoker {
 namespace {
@@ -128,22 +131,28 @@ IdxHeader read_header(detail::ByteReader& reader, const Place& place) {
   return header_from(std::span(dimensions).first(count), place);
 }
 
-IdxArray parse_plain(std::span<const std::byte> bytes, std::string name) {
-  const Place place{name, /*packed=*/false};
-  detail::PlainReader reader(bytes);
+// From the first bytes of a plain file of that size.
+IdxHeader plain_header(std::span<const std::byte> begin, std::uint64_t size, const Place& place) {
+  detail::PlainReader reader(begin);
   const IdxHeader header = read_header(reader, place);
-  const std::uint64_t found = bytes.size() - header.header_bytes;
+  const std::uint64_t found = size - header.header_bytes;
   if (found != header.value_bytes) {
     const bool truncated = found < header.value_bytes;
     fail(place.at(header.header_bytes + std::min(found, header.value_bytes)),
          fmt::format("{} bytes after the header", header.value_bytes), fmt::format("{}", found),
          truncated ? kFetchAgain : "Bytes follow the last value: is this really one IDX file?");
   }
+  return header;
+}
+
+IdxArray parse_plain(std::span<const std::byte> bytes, std::string name) {
+  const IdxHeader header = plain_header(bytes, bytes.size(), {name, /*packed=*/false});
   const auto* values = reinterpret_cast<const std::uint8_t*>(bytes.data()) + header.header_bytes;
   return {.name = std::move(name),
           .header = header,
           .values = {values, static_cast<std::size_t>(header.value_bytes)},
-          .memory = nullptr};
+          .memory = nullptr,
+          .file = nullptr};
 }
 
 // Refuses what cannot be true or would take too much, before any memory is taken.
@@ -159,7 +168,7 @@ void check_promise(const IdxHeader& header, std::size_t packed_bytes, const IdxL
   if (header.value_bytes > limits.max_bytes) {
     fail(place.at(kMagicBytes), fmt::format("at most {} bytes of values", limits.max_bytes),
          fmt::format("{}", header.value_bytes),
-         "Unpack the file with gunzip: a plain one is mapped and needs no memory.");
+         "Unpack the file with gunzip: a large plain one stays on the disk.");
   }
 }
 
@@ -173,7 +182,7 @@ std::shared_ptr<std::uint8_t> allocate(std::uint64_t bytes, const Place& place) 
     ErrorDetails details = place.at(kMagicBytes);
     details.causes = {error.details()};
     fail(std::move(details), fmt::format("memory for {} bytes of values", bytes), "none",
-         "Unpack the file with gunzip: a plain one is mapped and needs no memory.");
+         "Unpack the file with gunzip: a large plain one stays on the disk.");
   }
 }
 
@@ -196,7 +205,31 @@ IdxArray parse_gzip(std::span<const std::byte> bytes, std::string name, const Id
     fail(place.at(header.header_bytes + values.size()), "the end of the data", "more bytes",
          "Bytes follow the last value: is this really one IDX file?");
   }
-  return {.name = std::move(name), .header = header, .values = values, .memory = memory};
+  return {.name = std::move(name),
+          .header = header,
+          .values = values,
+          .memory = memory,
+          .file = nullptr};
+}
+
+// Whether images of this size stay in their file.
+bool stays_on_disk(std::uint64_t bytes, const IdxLimits& limits) {
+  constexpr std::uint64_t kSmall = std::uint64_t{64} << 20;  // not worth a look at the memory
+  return bytes > limits.max_in_memory || (bytes > kSmall && bytes > memory_limit() / 8);
+}
+
+IdxArray open_images(const std::filesystem::path& path, const IdxLimits& limits) {
+  auto file = std::make_shared<const InputFile>(path);
+  std::array<std::byte, kMagicBytes + 4 * kMaxDimensions> memory{};
+  const std::size_t count = std::min<std::uint64_t>(memory.size(), file->size());
+  const auto begin = file->read(0, std::span(memory).first(count)).value();
+  if (detail::looks_like_gzip(begin) || !stays_on_disk(file->size(), limits)) {
+    return read_idx(path, limits);
+  }
+  IdxArray array{.name = path.string(), .header = {}, .values = {}, .memory = {}, .file = {}};
+  array.header = plain_header(begin, file->size(), {array.name, /*packed=*/false});
+  array.file = std::move(file);
+  return array;
 }
 
 void check_kind(const IdxArray& array, IdxKind kind) {
@@ -251,10 +284,16 @@ IdxArray parse_idx(std::span<const std::byte> bytes, std::string name, const Idx
 }
 
 IdxArray read_idx(const std::filesystem::path& path, const IdxLimits& limits) {
-  auto file = std::make_shared<const MappedFile>(path);
+  auto file = std::make_shared<const FileBytes>(path);
   IdxArray array = parse_idx(file->bytes(), path.string(), limits);
   if (array.memory == nullptr) array.memory = std::move(file);
   return array;
+}
+
+std::uint64_t digest_of_values(const IdxArray& array) {
+  if (array.file == nullptr) return digest64(std::as_bytes(array.values));
+  const Pages pages(array.header.value_bytes, "the values of an IDX file");
+  return digest64(array.file->read(array.header.header_bytes, pages.bytes()).value());
 }
 
 std::vector<std::string> numbered_class_names(const IdxArray& labels) {
@@ -279,7 +318,7 @@ std::string IdxSource::sample_name(std::uint64_t index) const {
 }
 
 void IdxSource::prefetch(std::uint64_t index) const noexcept {
-  if (index >= size()) return;
+  if (index >= size() || images_.file != nullptr) return;
   // Samples are taken in random order, so each is a chain of cache misses that no hardware
   // foresees. Large images are left alone: they would push out what is being worked on.
   constexpr std::size_t kLine = 64, kMostBytes = 16 << 10;
@@ -291,18 +330,53 @@ void IdxSource::prefetch(std::uint64_t index) const noexcept {
   __builtin_prefetch(labels_.values.data() + index);
 }
 
-Result<Sample> IdxSource::read(std::uint64_t index, SampleBuffer& /*buffer*/) const {
-  STOKER_INVARIANT(index < size(), "index={} size={}", index, size());
+Sample IdxSource::sample_of(std::uint64_t index, const std::uint8_t* pixels) const {
   const ImageShape& shape = images_.header.shape;
-  const std::uint8_t* pixels = images_.values.data() + index * shape.bytes();
-  return Sample{.image = {pixels, shape, shape.bytes_per_row()}, .label = labels_.values[index]};
+  return {.image = {pixels, shape, shape.bytes_per_row()}, .label = labels_.values[index]};
+}
+
+Result<Sample> IdxSource::read(std::uint64_t index, SampleBuffer& buffer) const {
+  STOKER_INVARIANT(index < size(), "index={} size={}", index, size());
+  if (images_.file == nullptr) {
+    return sample_of(index, images_.values.data() + index * images_.header.shape.bytes());
+  }
+  const auto room = [&buffer](std::size_t bytes) -> std::span<std::byte> {
+    buffer.file.resize(bytes);
+    return buffer.file;
+  };
+  auto bytes = read_bytes(index, room);
+  if (!bytes) return bytes.error();
+  return sample_of(index, reinterpret_cast<const std::uint8_t*>(bytes->data()));
+}
+
+Result<std::span<const std::byte>> IdxSource::read_bytes(std::uint64_t index,
+                                                         const MakeRoom& room) const {
+  if (images_.file == nullptr) return std::span<const std::byte>();
+  const std::size_t size = images_.header.shape.bytes();
+  auto bytes = images_.file->read(images_.header.header_bytes + index * size, room(size));
+  if (!bytes) return bytes;
+  try {
+    // There is no checksum that would tell.
+    images_.file->check_unchanged();
+  } catch (const Error& error) {
+    return error.details();
+  }
+  return bytes;
+}
+
+Result<Sample> IdxSource::decode(std::uint64_t index, std::span<const std::byte> bytes,
+                                 const FrameRequest& request, SampleBuffer& buffer) const {
+  if (images_.file == nullptr) return read_framed(index, request, buffer);
+  STOKER_INVARIANT(bytes.size() == images_.header.shape.bytes(), "{} bytes", bytes.size());
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return detail::frame_sample(sample_of(index, pixels), request, buffer);
 }
 
 std::shared_ptr<const IdxSource> open_idx(const std::filesystem::path& images_path,
                                           const std::filesystem::path& labels_path,
                                           std::vector<std::string> class_names,
                                           const IdxLimits& limits) {
-  IdxArray images = read_idx(images_path, limits);  // first, so that its errors are told first
+  IdxArray images = open_images(images_path, limits);  // first: its errors matter more
   IdxArray labels = read_idx(labels_path, limits);
   return std::make_shared<const IdxSource>(std::move(images), std::move(labels),
                                            std::move(class_names));

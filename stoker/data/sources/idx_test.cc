@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stoker/data/sources/mapped_file.h"
 #include "stoker/data/test_files.h"
 
 namespace stoker {
@@ -61,7 +61,7 @@ TEST(Idx, KnowsGzipByItsFirstBytes) {
   EXPECT_EQ(array.values[23], 23);
 }
 
-TEST(Idx, KeepsThePlainFileMapped) {
+TEST(Idx, KeepsTheValuesOfAPlainFile) {
   const TempFolder folder;
   const auto path = folder.write("labels", labels_idx({1, 2}));
   const IdxArray copy = IdxArray(read_idx(path));
@@ -142,7 +142,7 @@ TEST(Idx, AcceptsTheBestThatDeflateCanDo) {
   EXPECT_EQ(parse(black).values.size(), 100'000'000U);  // about 1029 : 1
 }
 
-TEST(Idx, RefusesGzipAboveTheLimitAndMapsPlain) {
+TEST(Idx, RefusesGzipAboveTheLimitAndTakesPlain) {
   const IdxLimits limits{.max_bytes = 11};
   const Bytes plain = images_idx(2);
   const ErrorDetails error = refusal(gzip_bytes(plain), limits);
@@ -232,6 +232,82 @@ TEST(IdxSource, OutlivesTheFilesItWasOpenedFrom) {
   EXPECT_EQ(source->sample_name(7), (folder.path() / "images").string() + "#7");
 }
 
+// Small files lie in memory; a mapped one would end the test with SIGBUS.
+TEST(IdxSource, KeepsItsImagesWhenTheFileIsShortened) {
+  const TempFolder folder;
+  const auto images = folder.write("images", images_idx(40'000));  // more than a page
+  const auto source = open_idx(images, folder.write("labels", labels_idx(Bytes(40'000, 1))));
+  std::filesystem::resize_file(images, 16);
+  SampleBuffer buffer;
+  EXPECT_EQ(source->read(39'999, buffer).value().image.at(1, 2), (40'000 * 6 - 1) % 256);
+}
+
+// As where the images are larger than the part of memory that they may take.
+class LargeIdx : public testing::Test {
+ protected:
+  LargeIdx()
+      : images_(folder_.write("images", images_idx(9))),
+        labels_(folder_.write("labels", labels_idx({0, 1, 2, 3, 4, 5, 6, 7, 8}))) {}
+  [[nodiscard]] std::shared_ptr<const IdxSource> open() const {
+    return open_idx(images_, labels_, {}, {.max_in_memory = 0});
+  }
+  // What the first sample cannot be read for.
+  static ErrorDetails reason(const IdxSource& source) {
+    SampleBuffer buffer;
+    auto sample = source.read(8, buffer);
+    EXPECT_FALSE(sample);
+    return sample ? ErrorDetails{} : sample.error();
+  }
+  TempFolder folder_;
+  std::filesystem::path images_, labels_;
+};
+
+TEST_F(LargeIdx, IsReadSampleBySampleWithTheSameValues) {
+  const auto source = open(), in_memory = open_idx(images_, labels_);
+  EXPECT_TRUE(source->images().values.empty());
+  EXPECT_EQ(digest_of_values(source->images()), digest_of_values(in_memory->images()));
+  SampleBuffer buffer, other, decoded;
+  std::vector<std::byte> file;
+  const MakeRoom room = [&](std::size_t size) -> std::span<std::byte> {
+    file.resize(size);
+    return file;
+  };
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    source->prefetch(i);
+    const Sample sample = source->read(i, buffer).value();
+    const Sample expected = in_memory->read(i, other).value();
+    EXPECT_EQ(sample.label, expected.label);
+    EXPECT_EQ(Image(sample.image), Image(expected.image)) << i;
+    // In two steps, as for worker processes.
+    const auto bytes = source->read_bytes(i, room).value();
+    ASSERT_EQ(bytes.size(), 6U);
+    EXPECT_EQ(Image(source->decode(i, bytes, {}, decoded).value().image), Image(expected.image));
+    EXPECT_TRUE(in_memory->read_bytes(i, room).value().empty());
+  }
+}
+
+TEST_F(LargeIdx, ChecksTheLengthOfTheFileFirst) {
+  std::filesystem::resize_file(images_, 16 + 9 * 6 - 1);
+  EXPECT_EQ(error_of([&] { (void)open(); }).found, "53");
+}
+
+TEST_F(LargeIdx, AFileThatIsShortenedIsAnErrorWithItsName) {
+  const auto source = open();
+  std::filesystem::resize_file(images_, 20);
+  const ErrorDetails error = reason(*source);
+  EXPECT_EQ(error.path, images_.string());
+  EXPECT_THAT(error.found, HasSubstr("shorter"));
+}
+
+TEST_F(LargeIdx, AFileThatIsWrittenIsAnErrorWithItsName) {
+  const auto source = open();
+  const auto later = std::filesystem::last_write_time(images_) + std::chrono::seconds(1);
+  folder_.write("images", images_idx(9));
+  std::filesystem::last_write_time(images_, later);
+  EXPECT_EQ(reason(*source).path, images_.string());
+  EXPECT_THAT(reason(*source).found, HasSubstr("changed"));
+}
+
 ErrorDetails source_refusal(const Bytes& images, const Bytes& labels) {
   return error_of([&] {
     const IdxSource source(parse_idx(as_span(images), "images"),
@@ -293,9 +369,9 @@ TEST(Mnist, IsTheSamePlainAndPacked) {
   Bytes plain = idx_bytes({0x803, 10000, 28, 28});
   plain.insert(plain.end(), packed.values.begin(), packed.values.end());
   const TempFolder folder;
-  const IdxArray mapped = read_idx(folder.write("t10k-images-idx3-ubyte", plain));
-  EXPECT_TRUE(std::ranges::equal(mapped.values, packed.values));
-  EXPECT_EQ(mapped.header.shape, packed.header.shape);
+  const IdxArray whole = read_idx(folder.write("t10k-images-idx3-ubyte", plain));
+  EXPECT_TRUE(std::ranges::equal(whole.values, packed.values));
+  EXPECT_EQ(whole.header.shape, packed.header.shape);
   // Unpacked by another road: zlib's own file interface.
   Bytes other(plain.size() + 1);
   gzFile file = gzopen(path.c_str(), "rb");

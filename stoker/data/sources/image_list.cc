@@ -13,9 +13,9 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/relative_prefix.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -245,9 +245,8 @@ void check_writable(std::string_view name, const char* kind) {
 }  // namespace
 
 ImageListing read_image_list(const fs::path& list) {
-  const MappedFile file(list);
-  const auto bytes = file.bytes();
-  return ListReader(list, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}).read();
+  const FileBytes file(list);
+  return ListReader(list, file.text()).read();
 }
 
 void write_image_list(const fs::path& list, const ImageListing& listing) {

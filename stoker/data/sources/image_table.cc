@@ -13,13 +13,13 @@
 
 #include "stoker/core/digest.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/detail/class_numbers.h"
 #include "stoker/data/detail/delimited_table.h"
 #include "stoker/data/detail/letters.h"
 #include "stoker/data/detail/missing_part.h"
 #include "stoker/data/detail/table_choice.h"
 #include "stoker/data/detail/table_text.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -34,10 +34,6 @@ constexpr std::array<char, 3> kListSeparators = {';', '|', ','};
 
 // What stands in an error: a whole cell may be long.
 std::string shown_cell(std::string_view cell) { return fmt::format("\"{}\"", cell.substr(0, 100)); }
-
-std::string_view table_text(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
 
 std::optional<Split> split_named(std::string_view cell) {
   const std::string name = detail::lower_case(detail::trimmed(cell));
@@ -327,8 +323,8 @@ class TableReader {
 bool is_image_table(const fs::path& path) {
   std::error_code ignored;
   if (!detail::delimiter_of(path) || !fs::is_regular_file(path, ignored)) return false;
-  const MappedFile file(path);
-  std::string_view rest = table_text(file);
+  const FileBytes file(path);
+  std::string_view rest = file.text();
   if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
   std::string_view line;
   do {
@@ -339,8 +335,8 @@ bool is_image_table(const fs::path& path) {
 }
 
 ImageListing read_image_table(const fs::path& path, Split split, const TableRequest& request) {
-  const MappedFile file(path);
-  return parse_image_table(table_text(file), path, split, request);
+  const FileBytes file(path);
+  return parse_image_table(file.text(), path, split, request);
 }
 
 ImageListing parse_image_table(std::string_view text, const fs::path& path, Split split,
@@ -349,8 +345,8 @@ ImageListing parse_image_table(std::string_view text, const fs::path& path, Spli
 }
 
 DataParts table_parts(const fs::path& path, const TableColumns& columns) {
-  const MappedFile file(path);
-  DelimitedTable table(table_text(file), detail::delimiter_of(path).value_or(','), path.string());
+  const FileBytes file(path);
+  DelimitedTable table(file.text(), detail::delimiter_of(path).value_or(','), path.string());
   const auto column = detail::choose_split_column(table.columns(), columns, table.path());
   DataParts parts;
   while (column && table.next()) {

@@ -9,9 +9,9 @@
 #include "stoker/core/digest.h"
 #include "stoker/core/environment.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/data/detail/folder_walk.h"
 #include "stoker/data/detail/listing_file.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -21,7 +21,7 @@ using detail::WalkedListing;
 
 std::optional<WalkedListing> load(const fs::path& file) {
   try {
-    return detail::parse_listing(MappedFile(file).bytes());
+    return detail::parse_listing(FileBytes(file).bytes());
   } catch (const Error&) {  // mostly: there is none yet
     return std::nullopt;
   }
@@ -72,7 +72,7 @@ ImageListing list_images_cached(const fs::path& root, const fs::path& cache_fold
   auto walked = load(file);
   if (!walked || walked->listing.root != whole || !is_fresh(*walked, whole)) {
     walked = detail::walk_images(whole);
-    if (has_settled(*walked, now)) store(file, *walked);
+    if (has_settled(*walked, now) && !walked->has_file_links) store(file, *walked);
   }
   walked->listing.root = root;  // as the caller named it
   return std::move(walked->listing);

@@ -2,10 +2,10 @@
 // not at each of its files.
 //
 // A kept listing is used while every folder in it has the same inode, modification and change time.
-// So it notices files and folders that are added, removed, renamed or replaced. It cannot notice
-//   - an image whose bytes are changed in place: `bytes` and `modified_ns` are then old, and
-//     whoever reads the file sees the difference;
-//   - what happens behind a symbolic link to a file.
+// So it notices files and folders that are added, removed, renamed or replaced. It cannot notice an
+// image whose bytes are changed in place: `bytes` and `modified_ns` are then old, and whoever reads
+// the file sees the difference. A listing with symbolic links to files is not kept, because no
+// folder in it changes with what they lead to.
 // A cache that is damaged, of another version or of another folder is made anew; one that cannot be
 // written is done without. Any number of processes at once.
 #pragma once

@@ -75,6 +75,26 @@ TEST_F(ListingCache, NoticesAFolderWhoseTimeWasSetBack) {
   EXPECT_EQ(list().images.size(), 4U);
 }
 
+// What becomes of a link's file changes no folder of the data.
+TEST_F(ListingCache, IsNotKeptWithLinksToFiles) {
+  write_files(folder_, {"elsewhere/x.jpg"});
+  fs::create_symlink(folder_.path() / "elsewhere/later.jpg", root() / "a/later.jpg");
+  EXPECT_EQ(list().images.size(), 3U);
+  write_files(folder_, {"elsewhere/later.jpg"});
+  EXPECT_EQ(list().images.size(), 4U);
+  fs::remove(folder_.path() / "elsewhere/later.jpg");
+  EXPECT_EQ(list().images.size(), 3U);
+}
+
+TEST_F(ListingCache, IsKeptWithLinksToFoldersAndSeesWhatChangesThere) {
+  write_files(folder_, {"elsewhere/folder/y.jpg"});
+  fs::create_directory_symlink(folder_.path() / "elsewhere/folder", root() / "c");
+  EXPECT_EQ(list().images.size(), 4U);
+  EXPECT_TRUE(comes_from_cache());
+  write_files(folder_, {"elsewhere/folder/z.jpg"});
+  EXPECT_EQ(list().images.size(), 5U);
+}
+
 TEST_F(ListingCache, IsNotKeptForAFolderThatJustChanged) {
   (void)list_images_cached(root(), cache(), started_);
   EXPECT_FALSE(fs::exists(cache()) && !fs::is_empty(cache()));
@@ -118,7 +138,7 @@ TEST_F(ListingCache, DoesWithoutWhereItCannotBeWritten) {
   folder_.write("cache", {1});  // a file where the folder should be
   EXPECT_EQ(list().images.size(), 3U);
   EXPECT_EQ(list_images_cached(root(), "").images.size(), 3U);
-  EXPECT_EQ(list_images_cached(root(), "/proc/nonexistent").images.size(), 3U);
+  EXPECT_EQ(list_images_cached(root(), "/proc/missing").images.size(), 3U);
 }
 
 TEST_F(ListingCache, SameFolderUnderOtherSpellingsIsOneFile) {

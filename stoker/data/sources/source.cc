@@ -1,8 +1,24 @@
 #include "stoker/data/sources/source.h"
 
 #include "stoker/core/invariant.h"
+#include "stoker/data/detail/frame_sample.h"
 
 namespace stoker {
+
+Sample detail::frame_sample(const Sample& sample, const FrameRequest& request,
+                            SampleBuffer& buffer) {
+  if (request.framing == nullptr) return sample;
+  const ImageView& image = sample.image;
+  Rng rng = Policy::framing_rng(request.key);
+  const Frame frame = request.framing->draw(rng, image.shape.width, image.shape.height);
+  const Region& r = frame.region;
+  buffer.framed.reshape(
+      {frame.cut.height, frame.cut.width, image.shape.channels, image.shape.depth});
+  apply_frame(buffer.framed.view(), image,
+              {1.0 * r.left, 1.0 * r.top, 1.0 * (r.left + r.width), 1.0 * (r.top + r.height)},
+              frame, request.options, buffer.framing);
+  return {.image = std::as_const(buffer.framed).view(), .label = sample.label};
+}
 
 Result<std::int64_t> Source::label(std::uint64_t index, SampleBuffer& buffer) const {
   auto sample = read(index, buffer);
@@ -18,17 +34,8 @@ Result<std::size_t> Source::read_fields(std::uint64_t, std::span<float> out) con
 Result<Sample> Source::read_framed(std::uint64_t index, const FrameRequest& request,
                                    SampleBuffer& buffer) const {
   auto sample = read(index, buffer);
-  if (!sample || request.framing == nullptr) return sample;
-  const ImageView& image = sample->image;
-  Rng rng = Policy::framing_rng(request.key);
-  const Frame frame = request.framing->draw(rng, image.shape.width, image.shape.height);
-  const Region& r = frame.region;
-  buffer.framed.reshape(
-      {frame.cut.height, frame.cut.width, image.shape.channels, image.shape.depth});
-  apply_frame(buffer.framed.view(), image,
-              {1.0 * r.left, 1.0 * r.top, 1.0 * (r.left + r.width), 1.0 * (r.top + r.height)},
-              frame, request.options, buffer.framing);
-  return Sample{.image = std::as_const(buffer.framed).view(), .label = sample->label};
+  if (!sample) return sample;
+  return detail::frame_sample(*sample, request, buffer);
 }
 
 Result<std::span<const std::byte>> Source::read_bytes(std::uint64_t, const MakeRoom&) const {

@@ -91,6 +91,10 @@ class STOKER_API Source {
   virtual void expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept {
     static_cast<void>(lane), static_cast<void>(shards);
   }
+  /// A hint that reads begin with these samples, in about this order. Said before the first read.
+  virtual void expect_first(std::span<const std::uint64_t> samples) const noexcept {
+    static_cast<void>(samples);
+  }
   /// A sample that cannot be read is an error value: the caller decides whether to go on.
   [[nodiscard]] virtual Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const = 0;
   /// Without the pixels, where the source knows it without them.

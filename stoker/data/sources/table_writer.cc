@@ -11,11 +11,11 @@
 
 #include "stoker/core/atomic_file.h"
 #include "stoker/core/error.h"
+#include "stoker/core/input_file.h"
 #include "stoker/core/suggest.h"
 #include "stoker/data/detail/delimited_table.h"
 #include "stoker/data/detail/relative_prefix.h"
 #include "stoker/data/detail/table_choice.h"
-#include "stoker/data/sources/mapped_file.h"
 
 namespace stoker {
 namespace {
@@ -33,8 +33,7 @@ class TableCopy {
  public:
   TableCopy(const fs::path& out, const fs::path& table, const TableColumns& columns)
       : file_(table),
-        table_({reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()},
-               detail::delimiter_of(table).value_or(','), table.string()),
+        table_(file_.text(), detail::delimiter_of(table).value_or(','), table.string()),
         choice_(detail::choose_columns(table_.columns(), columns, false, table_.path())),
         delimiter_(detail::delimiter_of(out).value_or(',')),
         prefix_(detail::relative_prefix(
@@ -88,7 +87,7 @@ class TableCopy {
     text_.clear();
   }
 
-  MappedFile file_;
+  FileBytes file_;
   DelimitedTable table_;
   detail::TableChoice choice_;
   char delimiter_;

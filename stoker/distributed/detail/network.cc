@@ -1,5 +1,6 @@
 #include "stoker/distributed/detail/network.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -15,12 +16,20 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "stoker/core/error.h"
 
 namespace stoker::detail {
+
+Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
+}
+
+int Descriptor::take() { return std::exchange(number, -1); }
+
 namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
@@ -53,17 +62,31 @@ std::uint16_t port_of(const sockaddr_storage& address) {
                    : reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
 }
 
-// Closes it unless it is taken.
-struct Descriptor {
-  int number = -1;
-  explicit Descriptor(int opened) : number(opened) {}
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int take() { return std::exchange(number, -1); }
-};
+// 0, or the number of the error.
+int connect_within(int socket, const addrinfo& address,
+                   std::chrono::steady_clock::time_point deadline) {
+  if (::connect(socket, address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  pollfd one{.fd = socket, .events = POLLOUT, .revents = 0};
+  const int ready = ::poll(&one, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+  if (ready <= 0) return ready == 0 ? ETIMEDOUT : errno;
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+// Whether a connection ends where it begins.
+bool is_own_end(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_length = sizeof own, peer_length = sizeof peer;
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_length);
+  ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_length);
+  return port_of(own) == port_of(peer) &&
+         text_of(reinterpret_cast<const sockaddr*>(&own), own_length) ==
+             text_of(reinterpret_cast<const sockaddr*>(&peer), peer_length);
+}
 
 }  // namespace
 
@@ -126,6 +149,40 @@ int listen_at(const std::string& address, std::uint16_t port) {
                                        address, port),
                .found = std::strerror(error),
                .hint = "Choose another `master_port`, or the `master_addr` of this machine"});
+}
+
+int accept_at(int listener, std::string& from) {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  const int socket = ::accept4(listener, reinterpret_cast<sockaddr*>(&peer), &length,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (socket >= 0) from = text_of(reinterpret_cast<const sockaddr*>(&peer), length);
+  return socket;
+}
+
+int connect_to(const std::string& host, std::uint16_t port,
+               std::chrono::steady_clock::time_point deadline) {
+  const Addresses addresses = resolve(host, port, SOCK_STREAM);
+  int error = 0, untried = 0;
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) ++untried;
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next, --untried) {
+    // An address that never answers must leave time for those after it.
+    const auto now = std::chrono::steady_clock::now();
+    const auto until =
+        now + std::max(deadline - now, std::chrono::steady_clock::duration::zero()) / untried;
+    Descriptor socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    // On one machine a try may be given the very port that it calls, while rank 0 does not listen
+    // yet, and so reach itself. It must not keep rank 0 from that port.
+    error = socket.number < 0 ? errno : 0;
+    const int yes = 1;
+    ::setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (error == 0) error = connect_within(socket.number, *one, until);
+    if (error == 0 && is_own_end(socket.number)) error = ECONNREFUSED;
+    if (error == 0) return socket.take();
+  }
+  throw Error({.what = "nobody answers where the ranks meet",
+               .expected = fmt::format("rank 0 at {}:{}", host, port),
+               .found = std::strerror(error)});
 }
 
 std::set<int> tcp_connections(std::uint16_t except_port) {

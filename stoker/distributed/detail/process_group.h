@@ -19,9 +19,11 @@ struct ProcessGroupOptions {
 };
 
 // Rank 0 keeps it, at the meeting place's address alone, unless torchrun's agent does. Waits for
-// all ranks of this attempt; the keys are this attempt's.
+// all ranks of this attempt; the keys are this attempt's. With a secret, only ranks that know it
+// can use rank 0's store, and only their values count in the agent's.
 [[nodiscard]] c10::intrusive_ptr<c10d::Store> meet(const Launch& launch,
                                                    const std::string& own_address,
+                                                   const std::string& secret,
                                                    std::chrono::milliseconds timeout);
 
 // Gloo, and NCCL beside it where the device is a GPU. Returns when all ranks are connected.

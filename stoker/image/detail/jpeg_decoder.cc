@@ -49,6 +49,8 @@ constexpr long kWorkingBytes = 32L << 20, kCoefficientBytes = 8;
 // Smooth chroma reads one neighbour on each side; at the border of what is decoded it has none. Two
 // pixels are one of chroma.
 constexpr int kMargin = 2;
+// Of a part of the file: as much again for the step from what is transformed to blocks.
+constexpr int kPartMargin = 2 * kMargin;
 
 [[noreturn]] void give_up(State& state, const char* message) {
   std::snprintf(state.message, sizeof state.message, "%s", message);
@@ -279,6 +281,24 @@ void read_rows(State& state, const MutableImageView& out, const Region& rect,
   read_converted(state, out, first_column, format, row);
 }
 
+bool read_header(State& state, std::span<const std::byte> bytes) {
+  state.bytes = bytes;
+  state.exif = {};
+  state.tolerated = 0;
+  return run(state, [&state, bytes] {
+    create(state, bytes);
+    (void)jpeg_read_header(&state.info, TRUE);
+  });
+}
+
+// The region is read without another look at the sides: libjpeg must have found the image in the
+// part's header that jpeg_parts.cc has found there.
+bool is_header_of(const jpeg_decompress_struct& info, const JpegPart& part, int components) {
+  return info.image_width == static_cast<JDIMENSION>(part.width) &&
+         info.image_height == static_cast<JDIMENSION>(part.height) &&
+         info.num_components == components;
+}
+
 }  // namespace
 
 JpegDecoder::JpegDecoder() : state_(std::make_unique<JpegState>()) {}
@@ -286,14 +306,7 @@ JpegDecoder::~JpegDecoder() = default;
 
 Result<StoredHeader> JpegDecoder::open(std::span<const std::byte> bytes) {
   JpegState& state = *state_;
-  state.bytes = bytes;
-  state.exif = {};
-  state.tolerated = 0;
-  const bool done = run(state, [&state, bytes] {
-    create(state, bytes);
-    (void)jpeg_read_header(&state.info, TRUE);
-  });
-  if (!done) return error_of(state);
+  if (!read_header(state, bytes)) return error_of(state);
   const int components = state.info.num_components;
   if (components != 1 && components != 3 && components != 4) {
     return decode_error(ImageFormat::kJpeg, fmt::format("{} colour components", components),
@@ -310,6 +323,24 @@ Result<StoredPixels> JpegDecoder::decode(const StoredRequest& request, int max_s
                                          PixelBuffer& memory) {
   JpegState& state = *state_;
   state.max_scans = max_scans;
+  const std::span<const std::byte> file = state.bytes;
+  const auto part = parts_.find(file, request.region, request.scale, kPartMargin);
+  if (!part) return decode_opened(request, memory);
+  StoredRequest inside = request;
+  inside.region.left -= part->left;
+  inside.region.top -= part->top;
+  const int components = state.info.num_components;
+  if (read_header(state, part->bytes) && is_header_of(state.info, *part, components)) {
+    auto pixels = decode_opened(inside, memory);
+    if (pixels) return pixels;
+  }
+  // The file says what is wrong, and where.
+  if (!read_header(state, file)) return error_of(state);
+  return decode_opened(request, memory);
+}
+
+Result<StoredPixels> JpegDecoder::decode_opened(const StoredRequest& request, PixelBuffer& memory) {
+  JpegState& state = *state_;
   const Region rect = pixels_covering(request.region, request.scale);
   Columns columns;
   bool done = run(state, [&] {

@@ -1,7 +1,8 @@
 // JPEG through libjpeg-turbo: baseline, progressive and arithmetic, grey, colour, CMYK and YCCK.
 // One a thread. Damage is an error: of libjpeg's warnings only those are let through that cost no
 // pixel (jpeg_decoder.cc lists them). Only the rows and columns of the region are transformed to
-// pixels, and nothing below it is read unless the file has several scans.
+// pixels, and nothing below it is read unless the file has several scans. Where the file has
+// restart markers, intervals that the region does not need are not read either (jpeg_parts.h).
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "stoker/core/result.h"
 #include "stoker/image/detail/codec.h"
+#include "stoker/image/detail/jpeg_parts.h"
 
 namespace stoker::detail {
 
@@ -27,7 +29,11 @@ class JpegDecoder {
                                             PixelBuffer& memory);
 
  private:
+  [[nodiscard]] Result<StoredPixels> decode_opened(const StoredRequest& request,
+                                                   PixelBuffer& memory);
+
   std::unique_ptr<JpegState> state_;
+  JpegParts parts_;
 };
 
 }  // namespace stoker::detail

@@ -9,6 +9,8 @@
 
 #include <tiffio.h>
 
+#include "stoker/core/plain_text.h"
+
 namespace stoker::detail {
 
 // What libtiff calls. The file is its user data.
@@ -87,10 +89,7 @@ void TiffFile::clear_messages() {
 
 // Names in a file may hold anything.
 std::string TiffFile::first_error() const {
-  std::string text = message_;
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') c = '?';
-  }
+  const std::string text = plain_text(message_);
   return text.empty() ? "damaged data" : text;
 }
 

@@ -10,7 +10,4 @@ namespace stoker::detail {
 // file cannot send commands to a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Whether it is UTF-8 as the standard has it: the shortest form, no surrogates.
-[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
-
 }  // namespace stoker::detail

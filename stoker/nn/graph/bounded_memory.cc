@@ -4,9 +4,9 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/memory_limit.h"
 
 namespace stoker {
 namespace {
@@ -59,9 +59,6 @@ BoundedMemory::BoundedMemory(std::uint64_t bytes) {
 
 BoundedMemory::~BoundedMemory() { c10::SetCPUAllocator(allocator().inner()); }
 
-std::uint64_t most_trial_bytes() {
-  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
-  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 4 * 3;
-}
+std::uint64_t most_trial_bytes() { return memory_limit() / 4 * 3; }
 
 }  // namespace stoker

@@ -45,9 +45,10 @@ bool same_sizes(const TracedValue& a, const TracedValue& b) {
 
 class LayerFuser {
  public:
-  LayerFuser(InferenceGraph network, const std::vector<TracedValue>& values)
+  LayerFuser(InferenceGraph network, const std::vector<TracedValue>& values, FusesActivation fuses)
       : fused_{.network = std::move(network), .layers = {}},
         values_(values),
+        fuses_(fuses),
         uses_(count_uses(graph())),
         user_(graph().values.size(), kNone),
         maker_(graph().values.size(), kNone),
@@ -86,18 +87,8 @@ class LayerFuser {
   [[nodiscard]] GraphReference result_of(std::size_t node) {
     return graph().nodes[node].outputs[0].values[0];
   }
-  [[nodiscard]] bool is_known(const GraphNode& node, const char* name) const {
-    return tensor_argument(fused_.network, node, name).defined();
-  }
-
-  // With weights that are known before any image is.
   [[nodiscard]] bool is_layer(const GraphNode& node) const {
-    if (node.target != "aten::conv2d" && node.target != "aten::linear") return false;
-    const auto input = reference_argument(node.arguments, "input");
-    const bool known_bias =
-        is_known(node, "bias") || !reference_argument(node.arguments, "bias").has_value();
-    return input && known_bias && is_known(node, "weight") &&
-           values_[input->value].depends_on_images;
+    return stoker::is_layer(fused_.network, values_, node);
   }
 
   // The only node that uses what this one makes; kNone where there are several.
@@ -110,15 +101,16 @@ class LayerFuser {
   void fuse(std::size_t first, std::map<std::size_t, FusedLayer>& by_last) {
     FusedLayer fused{.layer = graph().nodes[first]};
     std::size_t last = first;
-    if (const std::size_t sum = only_user(first); sum != kNone && add_branch(fused, first, sum)) {
-      last = sum;
-    }
+    const bool may_add = fuses_ == nullptr || fused.layer.target == "aten::conv2d";
+    const std::size_t sum = may_add ? only_user(first) : kNone;
+    if (sum != kNone && add_branch(fused, first, sum)) last = sum;
     // A product with a branch has no activation in LibTorch.
     const bool may_activate = !fused.added || fused.layer.target == "aten::conv2d";
     const std::size_t next = may_activate ? only_user(last) : kNone;
     if (next != kNone) {
       auto activation = activation_of(graph().nodes[next]);
-      const bool fits = activation && (!fused.added || activation->name == "relu");
+      const bool fits = activation && (!fused.added || activation->name == "relu") &&
+                        (fuses_ == nullptr || fuses_(fused.layer, activation->name));
       if (fits) {
         fused.activation = activation->name;
         fused.numbers = activation->numbers;
@@ -189,6 +181,7 @@ class LayerFuser {
 
   FusedGraph fused_;
   const std::vector<TracedValue>& values_;
+  FusesActivation fuses_;
   std::vector<std::size_t> uses_;
   std::vector<std::size_t> user_, maker_;  // the last user, and the maker, of each value
   std::vector<bool> gone_;
@@ -196,8 +189,21 @@ class LayerFuser {
 
 }  // namespace
 
-FusedGraph fuse_layers(InferenceGraph network, const std::vector<TracedValue>& values) {
-  return LayerFuser(std::move(network), values).run();
+bool is_layer(const InferenceGraph& network, const std::vector<TracedValue>& values,
+              const GraphNode& node) {
+  if (node.target != "aten::conv2d" && node.target != "aten::linear") return false;
+  const auto is_known = [&](const char* name) {
+    return tensor_argument(network, node, name).defined();
+  };
+  const auto input = reference_argument(node.arguments, "input");
+  const bool known_bias =
+      is_known("bias") || !reference_argument(node.arguments, "bias").has_value();
+  return input && known_bias && is_known("weight") && values[input->value].depends_on_images;
+}
+
+FusedGraph fuse_layers(InferenceGraph network, const std::vector<TracedValue>& values,
+                       FusesActivation fuses) {
+  return LayerFuser(std::move(network), values, fuses).run();
 }
 
 }  // namespace stoker

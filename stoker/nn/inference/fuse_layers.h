@@ -28,10 +28,18 @@ struct FusedGraph {
   std::map<std::size_t, FusedLayer> layers;  // by the place of their node
 };
 
+// A convolution or matrix product of something that depends on images, with weights that are known
+// before any image is.
+[[nodiscard]] bool is_layer(const InferenceGraph& network, const std::vector<TracedValue>& values,
+                            const GraphNode& node);
+
+// Whether the layer can compute the activation; oneDNN's name.
+using FusesActivation = bool (*)(const GraphNode& layer, const std::string& activation);
+
 // `values`: trace_values() of the same network. Nodes of layers have the target kFusedTarget, and
-// what they use as arguments.
-[[nodiscard]] FusedGraph fuse_layers(InferenceGraph network,
-                                     const std::vector<TracedValue>& values);
+// what they use as arguments. With `fuses`, products are not fused with a sum.
+[[nodiscard]] FusedGraph fuse_layers(InferenceGraph network, const std::vector<TracedValue>& values,
+                                     FusesActivation fuses = nullptr);
 
 inline constexpr const char* kFusedTarget = "stoker::fused";
 

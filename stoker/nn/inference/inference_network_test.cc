@@ -10,39 +10,11 @@
 #include "stoker/nn/graph/inference_graph.h"
 #include "stoker/nn/inference/fold_norms.h"
 #include "stoker/nn/inference/fuse_layers.h"
-#include "stoker/nn/layers/running_share.h"
 #include "stoker/nn/model_file.h"
-#include "stoker/nn/networks/registry.h"
+#include "stoker/nn/networks/trained_network.h"
 
 namespace stoker {
 namespace {
-
-constexpr ModelInput kPhotograph = {.image = {.height = 64, .width = 64, .channels = 3},
-                                    .classes = 7};
-
-ModelInput input_for(const std::string& architecture) {
-  ModelInput input = kPhotograph;
-  if (architecture.starts_with("vit")) input.image.height = input.image.width = 224;
-  return input;
-}
-
-at::Tensor random_images(const ModelInput& input, std::int64_t count) {
-  at::manual_seed(3);
-  return at::rand({count, input.image.channels, input.image.height, input.image.width}) * 2 - 1;
-}
-
-// With running statistics as training leaves them: a norm that does nothing would hide a wrong one.
-std::unique_ptr<Model> trained_model(const std::string& architecture) {
-  const ModelInput input = input_for(architecture);
-  std::unique_ptr<Model> model = make_model(architecture, input, /*seed=*/1);
-  at::manual_seed(4);
-  for (const NamedTensor& named : model->parameters()) {
-    if (named.tensor.dim() == 1) named.tensor.data().add_(at::randn(named.tensor.sizes()) * 0.1);
-  }
-  const RunningShare all_of_it(1);
-  model->note_statistics(random_images(input, 6), std::nullopt);
-  return model;
-}
 
 double logits_difference(const at::Tensor& a, const at::Tensor& b) {
   return ((a - b).abs().max() / b.abs().max()).item<double>();
@@ -51,7 +23,7 @@ double logits_difference(const at::Tensor& a, const at::Tensor& b) {
 class InferenceOf : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(InferenceOf, EqualsTheModelButForRounding) {
-  const auto model = trained_model(GetParam());
+  const auto model = trained_network(GetParam());
   InferenceNetwork network(*model, {.threads = 2});
   const at::NoGradGuard no_grad;
   const at::Tensor x = random_images(model->input(), 5);
@@ -74,21 +46,33 @@ INSTANTIATE_TEST_SUITE_P(Networks, InferenceOf,
                          });
 
 TEST(InferenceNetwork, BitsDoNotDependOnTheNumberOfThreads) {
-  const auto model = trained_model("mobilenet_v2");
-  const at::Tensor x = random_images(kPhotograph, 150);
+  const auto model = trained_network("mobilenet_v2");
+  const at::Tensor x = random_images(kSmallPhotograph, 150);
   InferenceNetwork alone(*model, {.threads = 1});
   ASSERT_LT(alone.part(), 75);
-  const at::Tensor expected = alone.forward(x);
+  const at::Tensor expected = alone.forward(x), one = alone.forward(x.narrow(0, 0, 1));
   for (const int threads : {2, 5}) {
     InferenceNetwork network(*model, {.threads = threads});
+    EXPECT_TRUE(at::equal(network.forward(x.narrow(0, 0, 1)), one)) << "one image, " << threads;
     EXPECT_TRUE(at::equal(network.forward(x), expected)) << threads;
     EXPECT_TRUE(at::equal(network.forward(x), expected)) << "memory is used again";
   }
 }
 
+TEST(InferenceNetwork, GivesFeaturesToo) {
+  for (const char* architecture : {"resnet18", "mobilenet_v2", "vit_tiny_patch16_224"}) {
+    const auto model = trained_network(architecture);
+    InferenceNetwork body(*model, {.threads = 2}, InferenceNetwork::Output::kFeatures);
+    const at::Tensor x = random_images(model->input(), 5);
+    const at::Tensor expected = model->features(x), found = body.forward(x);
+    ASSERT_EQ(found.sizes(), expected.sizes());
+    EXPECT_LT(logits_difference(found, expected), 1e-3) << architecture;
+  }
+}
+
 TEST(InferenceNetwork, DoesNotFollowTheModelLater) {
-  const auto model = trained_model("resnet18");
-  const at::Tensor x = random_images(kPhotograph, 2);
+  const auto model = trained_network("resnet18");
+  const at::Tensor x = random_images(kSmallPhotograph, 2);
   InferenceNetwork network(*model, {.threads = 1});
   const at::Tensor before = network.forward(x);
   {
@@ -99,25 +83,25 @@ TEST(InferenceNetwork, DoesNotFollowTheModelLater) {
 }
 
 TEST(InferenceNetwork, Bfloat16IsNear) {
-  const auto model = trained_model("resnet18");
+  const auto model = trained_network("resnet18");
   InferenceNetwork network(*model, {.precision = Precision::kBfloat16, .threads = 2});
   const at::NoGradGuard no_grad;
-  const at::Tensor x = random_images(kPhotograph, 4);
+  const at::Tensor x = random_images(kSmallPhotograph, 4);
   const double difference = logits_difference(network.forward(x), model->forward(x));
   EXPECT_LT(difference, 0.1);
   EXPECT_GT(difference, 1e-5) << "it is float32";
 }
 
 TEST(InferenceNetwork, RefusesImagesOfAnotherSize) {
-  const auto model = trained_model("resnet18");
+  const auto model = trained_network("resnet18");
   InferenceNetwork network(*model, {});
   EXPECT_ANY_THROW((void)network.forward(at::zeros({1, 3, 32, 32})));
-  EXPECT_EQ(network.forward(random_images(kPhotograph, 1)).size(0), 1)
+  EXPECT_EQ(network.forward(random_images(kSmallPhotograph, 1)).size(0), 1)
       << "it goes on after an error";
 }
 
 TEST(FoldNorms, NoNormOfAResnetIsLeft) {
-  const auto model = trained_model("resnet18");
+  const auto model = trained_network("resnet18");
   const InferenceGraph graph = inference_graph(*model, ModelCard{});
   const auto norms = [](const InferenceGraph& network) {
     return std::ranges::count(network.graph.nodes, "aten::batch_norm", &GraphNode::target);
@@ -128,9 +112,9 @@ TEST(FoldNorms, NoNormOfAResnetIsLeft) {
 
 // 20 convolutions and the head; all activations and sums are in them.
 TEST(FuseLayers, AResnetIsLayersAndPools) {
-  const auto model = trained_model("resnet18");
+  const auto model = trained_network("resnet18");
   InferenceGraph graph = with_folded_norms(inference_graph(*model, ModelCard{}));
-  const std::vector<TracedValue> values = trace_values(graph, kPhotograph.image);
+  const std::vector<TracedValue> values = trace_values(graph, kSmallPhotograph.image);
   const FusedGraph fused = fuse_layers(std::move(graph), values);
   EXPECT_EQ(fused.layers.size(), 21U);
   std::size_t sums = 0, in_place = 0, activations = 0;

@@ -16,7 +16,14 @@
 namespace stoker {
 namespace {
 
-// ONNX's numbers of types.
+OnnxValue named_constant(OnnxGraph& onnx, const std::string& name, const at::Tensor& tensor) {
+  const std::array<NamedTensor, 1> named = {NamedTensor{name, tensor}};
+  const FileTensors rows(named);
+  return onnx.constant(rows.views().front());
+}
+
+}  // namespace
+
 std::int64_t onnx_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -36,19 +43,12 @@ std::int64_t onnx_type(at::ScalarType type) {
   }
 }
 
-OnnxValue named_constant(OnnxGraph& onnx, const std::string& name, const at::Tensor& tensor) {
-  const std::array<NamedTensor, 1> named = {NamedTensor{name, tensor}};
-  const FileTensors rows(named);
-  return onnx.constant(rows.views().front());
-}
-
-}  // namespace
-
 OnnxEmitter::OnnxEmitter(OnnxGraph& onnx, const InferenceGraph& network,
-                         const std::vector<TracedValue>& values, const OnnxValue& pixels)
-    : onnx_(onnx), network_(network), values_(values), pixels_(pixels) {
+                         const std::vector<TracedValue>& values, const OnnxValue& pixels,
+                         const QuantisedValues& quantised)
+    : onnx_(onnx), network_(network), values_(values), pixels_(pixels), quantised_(quantised) {
   for (const GraphInput& input : network.graph.inputs) {
-    if (input.kind == GraphInput::Kind::kImages) made_[input.value.value] = pixels;
+    if (input.kind == GraphInput::Kind::kImages) put(input.value, pixels);
   }
 }
 
@@ -202,7 +202,7 @@ std::vector<OnnxValue> OnnxEmitter::tensors(const GraphNode& node, std::string_v
 
 void OnnxEmitter::set(const GraphNode& node, std::size_t number, OnnxValue value) {
   if (node.outputs.size() <= number || node.outputs[number].values.empty()) return;  // unused
-  made_[node.outputs[number].values[0].value] = std::move(value);
+  put(node.outputs[number].values[0], std::move(value));
 }
 
 void OnnxEmitter::set_list(const GraphNode& node, std::span<const OnnxValue> values) {
@@ -210,7 +210,49 @@ void OnnxEmitter::set_list(const GraphNode& node, std::span<const OnnxValue> val
   if (wanted.size() != values.size()) {
     refuse(node, fmt::format("{} parts", wanted.size()), fmt::format("{}", values.size()));
   }
-  for (std::size_t i = 0; i < values.size(); ++i) made_[wanted[i].value] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) put(wanted[i], values[i]);
+}
+
+void OnnxEmitter::put(GraphReference value, OnnxValue made) {
+  const auto form = quantised_.find(value.value);
+  made_[value.value] = form == quantised_.end() ? std::move(made) : rounded(made, form->second);
+}
+
+OnnxValue OnnxEmitter::rounded(const OnnxValue& x, const QuantisedValue& form) {
+  const OnnxValue scale = scalar(form.scale),
+                  zero = scalar(static_cast<double>(form.zero_point), at::kByte);
+  return onnx_.node("DequantizeLinear",
+                    {onnx_.node("QuantizeLinear", {x, scale, zero}), scale, zero});
+}
+
+OnnxValue OnnxEmitter::scaled(const at::Tensor& integers, const at::Tensor& scales,
+                              std::int64_t dimension) {
+  return onnx_.node(
+      "DequantizeLinear",
+      {constant(integers), constant(scales), constant(at::zeros_like(scales, integers.options()))},
+      {{"axis", dimension}});
+}
+
+OnnxEmitter::LayerTensors OnnxEmitter::layer_tensors(const GraphNode& node, bool swapped) {
+  const auto input = reference_argument(node.arguments, "input");
+  const auto form = input ? quantised_.find(input->value) : quantised_.end();
+  if (form == quantised_.end()) {
+    const OnnxValue weight = tensor(node, "weight");
+    return {.weight = swapped ? onnx_.node("Transpose", {weight}, {{"perm", Sizes{1, 0}}}) : weight,
+            .bias = has(node, "bias") ? tensor(node, "bias") : OnnxValue{}};
+  }
+  const QuantisedWeight weight = quantised_weight(tensor_argument(network_, node, "weight"));
+  LayerTensors tensors{.weight = swapped ? scaled(weight.values.t().contiguous(), weight.scales, 1)
+                                         : scaled(weight.values, weight.scales, 0),
+                       .bias = {}};
+  if (!has(node, "bias")) return tensors;
+  // In steps of the sum's integers, as runtimes need it.
+  const at::Tensor scales = weight.scales.to(at::kDouble) * form->second.scale;
+  const at::Tensor steps =
+      (tensor_argument(network_, node, "bias").to(at::kDouble) / scales).round();
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  tensors.bias = scaled(steps.clamp(-kMost, kMost).to(at::kInt), scales.to(at::kFloat), 0);
+  return tensors;
 }
 
 OnnxValue OnnxEmitter::constant(const at::Tensor& tensor) {

@@ -18,6 +18,7 @@
 #include "stoker/io/onnx.h"
 #include "stoker/nn/graph/inference_graph.h"
 #include "stoker/nn/graph/trace_values.h"
+#include "stoker/nn/int8/quantised_graph.h"
 
 namespace stoker {
 
@@ -25,9 +26,11 @@ class OnnxEmitter {
  public:
   using Sizes = std::vector<std::int64_t>;
 
-  // All outlive this. `pixels` are the images of the graph.
+  // All outlive this. `pixels` are the images of the graph. `quantised`: values that are rounded,
+  // with the weights of the layers that read them; none: nothing is.
   OnnxEmitter(OnnxGraph& onnx, const InferenceGraph& network,
-              const std::vector<TracedValue>& values, const OnnxValue& pixels);
+              const std::vector<TracedValue>& values, const OnnxValue& pixels,
+              const QuantisedValues& quantised);
 
   // The whole graph; returns its output. Throws Error, with the operator and the module, where
   // ONNX has nothing for a node.
@@ -53,6 +56,12 @@ class OnnxEmitter {
   // A dimension counted from the front.
   [[nodiscard]] std::int64_t dimension(const GraphNode& node, std::string_view name,
                                        std::int64_t otherwise, std::size_t dimensions) const;
+  // Weights and bias of a convolution or product, rounded where what it reads is. The weights'
+  // first two dimensions change places where `swapped`; the bias has no name where there is none.
+  struct LayerTensors {
+    OnnxValue weight, bias;
+  };
+  LayerTensors layer_tensors(const GraphNode& node, bool swapped = false);
   // Members of a list of tensors.
   std::vector<OnnxValue> tensors(const GraphNode& node, std::string_view name);
   [[nodiscard]] OnnxValue value(GraphReference reference);
@@ -80,13 +89,23 @@ class OnnxEmitter {
   [[noreturn]] void refuse(const GraphNode& node, std::string expected, std::string found) const;
 
  private:
+  // The same, rounded.
+  OnnxValue rounded(const OnnxValue& x, const QuantisedValue& form);
+  // Integers times scales along a dimension.
+  OnnxValue scaled(const at::Tensor& integers, const at::Tensor& scales, std::int64_t dimension);
+  void put(GraphReference value, OnnxValue made);
+
   OnnxGraph& onnx_;
   const InferenceGraph& network_;
   const std::vector<TracedValue>& values_;
   OnnxValue pixels_;
+  const QuantisedValues& quantised_;
   std::map<std::uint32_t, OnnxValue> made_;
   std::optional<OnnxValue> batch_;  // one integer
 };
+
+// ONNX's number of a type. Throws Error for one that graphs do not have.
+[[nodiscard]] std::int64_t onnx_type(at::ScalarType type);
 
 // Sizes that do not grow with the batch. Error where one does.
 [[nodiscard]] OnnxEmitter::Sizes fixed_sizes(const OnnxEmitter& emitter, const GraphNode& node,

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 #include "stoker/io/onnx.h"
 #include "stoker/nn/graph/inference_graph.h"
 #include "stoker/nn/graph/trace_values.h"
+#include "stoker/nn/inference/fold_norms.h"
+#include "stoker/nn/int8/quantised_graph.h"
 #include "stoker/nn/model_file.h"
 #include "stoker/nn/onnx/onnx_emitter.h"
 #include "stoker/nn/timm/timm_folder.h"
@@ -42,7 +45,7 @@ OnnxValue network_input(OnnxGraph& graph, const ImageShape& image, const ModelCa
   const std::array<std::int64_t, 1> shape = {image.channels};
   // Two roundings, as normalise() has them.
   const OnnxValue scaled = graph.node(
-      "Mul", {graph.node("Cast", {bytes}, {{"to", std::int64_t{1}}}),
+      "Mul", {graph.node("Cast", {bytes}, {{"to", onnx_type(at::kFloat)}}),
               graph.constant("stoker.scale", std::span(values.scale).first(channels), shape)});
   const OnnxValue moved = graph.node(
       "Add",
@@ -61,12 +64,19 @@ OnnxGraph graph_of(const Model& model, const ModelCard& card, const OnnxExportOp
   OnnxGraph graph(model.architecture());
   const ImageShape& image = model.input().image;
   const std::array<std::int64_t, 1> classes = {model.input().classes};
-  const InferenceGraph network = inference_graph(model, card);
+  InferenceGraph network = inference_graph(model, card);
+  if (options.int8) network = with_folded_norms(std::move(network));
   const std::vector<TracedValue> values = trace_values(network, image);
-  OnnxEmitter emitter(graph, network, values, network_input(graph, image, card, options));
+  const QuantisedValues quantised =
+      options.int8 ? quantised_values(network, values, needed_calibration(card))
+                   : QuantisedValues{};
+  OnnxEmitter emitter(graph, network, values, network_input(graph, image, card, options),
+                      quantised);
   graph.output(output_name(card.task), emitter.emit(), classes);
   ModelCard told = card;
   told.graph = {};  // the file is the graph
+  told.calibration = {};
+  told.engines = {};  // times: the same model must make the same bytes
   for (const auto& [key, value] : card_metadata(told)) graph.metadata(key, value);
   graph.metadata("stoker.pixels", meaning_of_pixels(image, options));
   if (!card.preprocessing.framing.empty()) {

@@ -20,10 +20,14 @@ struct OnnxExportOptions {
   // normalises them: the same float32 numbers as the feed's. Resizing stays outside: ONNX's Resize
   // computes in float32, ours in integers as Pillow does, and the pixels would differ.
   bool with_preprocessing = false;
+  // Weights and what layers read are 8-bit integers (nn/int8), by the card's calibration: pairs of
+  // QuantizeLinear and DequantizeLinear, which runtimes compute as integers.
+  bool int8 = false;
 };
 
 // A file that either is there as a whole or leaves the old one. Throws Error where the disk
-// refuses, or where the images have more than 8 bits and the graph is to normalise them.
+// refuses, where the images have more than 8 bits and the graph is to normalise them, or where
+// int8 is wanted and the card has no calibration.
 void write_onnx(const std::filesystem::path& path, const Model& model, const ModelCard& card,
                 const OnnxExportOptions& options = {});
 

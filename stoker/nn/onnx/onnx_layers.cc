@@ -31,8 +31,9 @@ void emit_convolution(E& e, const N& node) {
     E::Sizes given = e.integers(node, name, spatial);
     return given.empty() ? E::Sizes(spatial, otherwise) : given;
   };
-  std::vector<OnnxValue> inputs = {e.tensor(node, "input"), e.tensor(node, "weight")};
-  if (e.has(node, "bias")) inputs.push_back(e.tensor(node, "bias"));
+  const E::LayerTensors own = e.layer_tensors(node);
+  std::vector<OnnxValue> inputs = {e.tensor(node, "input"), own.weight};
+  if (e.has(node, "bias")) inputs.push_back(own.bias);
   Attributes attributes = {{"strides", list("stride", 1)},
                            {"dilations", list("dilation", 1)},
                            {"group", e.integer(node, "groups", 1)}};
@@ -48,15 +49,16 @@ void emit_convolution(E& e, const N& node) {
 }
 
 void emit_linear(E& e, const N& node) {
-  const OnnxValue x = e.tensor(node, "input"), weight = e.tensor(node, "weight");
-  const bool biased = e.has(node, "bias");
-  if (e.traced(node, "input").sizes.size() == 2) {
-    std::vector<OnnxValue> inputs = {x, weight};
-    if (biased) inputs.push_back(e.tensor(node, "bias"));
+  const bool biased = e.has(node, "bias"), is_matrix = e.traced(node, "input").sizes.size() == 2;
+  const OnnxValue x = e.tensor(node, "input");
+  const E::LayerTensors own = e.layer_tensors(node, /*swapped=*/!is_matrix);
+  if (is_matrix) {
+    std::vector<OnnxValue> inputs = {x, own.weight};
+    if (biased) inputs.push_back(own.bias);
     return e.set(node, e.onnx().node("Gemm", inputs, Attributes{{"transB", std::int64_t{1}}}));
   }
-  OnnxValue product = e.onnx().node("MatMul", {x, with_last_two_swapped(e, weight, 2)});
-  if (biased) product = e.onnx().node("Add", {product, e.tensor(node, "bias")});
+  OnnxValue product = e.onnx().node("MatMul", {x, own.weight});
+  if (biased) product = e.onnx().node("Add", {product, own.bias});
   e.set(node, product);
 }
 

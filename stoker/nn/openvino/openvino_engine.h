@@ -2,21 +2,16 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "stoker/nn/engine.h"
-#include "stoker/nn/model.h"
 
 namespace stoker {
 
 class OpenVinoEngine final : public Engine {
  public:
-  struct Options {
-    Precision precision = Precision::kFloat32;  // not kFloat16
-    int threads = 1;                            // each computes images of its own
-    std::int64_t part = 8;                      // images computed together
-  };
-  // Throws Error where there is no OpenVINO, or where it refuses the network.
-  OpenVinoEngine(const Model& model, const Options& options);
+  // Throws Error where there is no OpenVINO, and where it refuses the network.
+  OpenVinoEngine(const Model& model, const EngineOptions& options);
   ~OpenVinoEngine() override;
 
   [[nodiscard]] at::Tensor forward(const at::Tensor& x) override;
@@ -24,10 +19,18 @@ class OpenVinoEngine final : public Engine {
   [[nodiscard]] bool wants_channels_last() const override { return false; }
 
  private:
+  struct Network;
   struct Compiled;
+
   ModelInput input_;
-  Options options_;
-  std::unique_ptr<Compiled> compiled_;
+  EngineOptions options_;
+  std::unique_ptr<Network> network_;
+  [[nodiscard]] Compiled& parts();
+  [[nodiscard]] Compiled& singles();
+
+  // For batches of several parts, each computed by one thread, and for single images, each computed
+  // by all. The one that is not for the usual batches is made when first wanted.
+  std::unique_ptr<Compiled> parts_, singles_;
 };
 
 }  // namespace stoker

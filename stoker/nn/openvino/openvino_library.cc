@@ -1,34 +1,13 @@
 #include "stoker/nn/openvino/openvino_library.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <system_error>
-
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "stoker/core/error.h"
-#include "stoker/core/python_packages.h"
+#include "stoker/nn/runtime_library.h"
 
 namespace stoker {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::string_view kName = "libopenvino_c.so";
-
-// With or without a version behind it.
-void append_from(const fs::path& folder, std::vector<fs::path>& found) {
-  std::vector<fs::path> here;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (entry->path().filename().string().starts_with(kName)) here.push_back(entry->path());
-  }
-  std::ranges::sort(here);
-  found.insert(found.end(), here.begin(), here.end());
-}
 
 template <typename Function>
 void find_function(void* library, const char* name, Function*& function) {
@@ -41,44 +20,12 @@ void find_function(void* library, const char* name, Function*& function) {
 
 }  // namespace
 
-std::vector<fs::path> openvino_candidates() {
-  std::vector<fs::path> found;
-  if (const char* given = std::getenv("STOKER_OPENVINO"); given != nullptr) {
-    append_from(given, found);
-    append_from(fs::path(given) / "libs", found);
-    return found;
-  }
-  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const char* environment = std::getenv(name);
-    if (environment == nullptr) continue;
-    for (const fs::path& package : python_packages(environment, "openvino")) {
-      append_from(package / "libs", found);
-    }
-  }
-  // Of a wheel: site-packages/stoker/bin beside openvino.
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  append_from(program.parent_path().parent_path().parent_path() / "openvino" / "libs", found);
-  found.emplace_back(kName);  // where the system looks
-  return found;
-}
-
 OpenVinoLibrary::OpenVinoLibrary() {
-  void* library = nullptr;
-  std::vector<std::string> reasons;
-  for (const fs::path& candidate : openvino_candidates()) {
-    library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
-    reasons.emplace_back(dlerror());
-  }
-  if (library == nullptr) {
-    throw Error({.what = "there is no OpenVINO",
-                 .expected = "libopenvino_c.so",
-                 .found = reasons.empty() ? "none in STOKER_OPENVINO"
-                                          : fmt::format("{}", fmt::join(reasons, "; ")),
-                 .hint = "Install it (pip install openvino), or name its folder libs: "
-                         "STOKER_OPENVINO=FOLDER"});
-  }
+  void* library = open_runtime({.name = "OpenVINO",
+                                .file = "libopenvino_c.so",
+                                .variable = "STOKER_OPENVINO",
+                                .package = "openvino",
+                                .folder = "libs"});
   const auto find = [&](const char* name, auto*& function) {
     find_function(library, name, function);
   };

@@ -5,9 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 namespace stoker {
 
@@ -64,9 +61,5 @@ class OpenVinoLibrary {
   OpenVinoLibrary();
   const char* (*get_last_err_msg_)();
 };
-
-// Files that may be libopenvino_c.so, in the order in which they are tried: $STOKER_OPENVINO (a
-// folder; nothing else counts with it), the package in a Python environment, the system's.
-[[nodiscard]] std::vector<std::filesystem::path> openvino_candidates();
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -19,6 +20,7 @@
 
 #include "stoker/core/error.h"
 #include "stoker/core/pipe_queue.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/pipeline/detail/jobs.h"
 #include "stoker/pipeline/detail/lane.h"
 #include "stoker/pipeline/detail/sample_maker.h"
@@ -52,13 +54,10 @@ class WakeUp {
   int descriptor_;
 };
 
-// The text comes from a process that is not trusted: nothing in it may move the cursor of a
-// terminal.
+// The text comes from a process that is not trusted.
 std::string reason_of(const Report& report) {
   const char* end = std::find(std::begin(report.reason), std::end(report.reason), '\0');
-  std::string text(report.reason, end);
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  const std::string text = plain_text({report.reason, end});
   return text.empty() ? "no reason given" : text;
 }
 
@@ -95,6 +94,24 @@ class IsolatedWorkers::Impl {
 
   ~Impl() { stop(); }
 
+  void request_stop() noexcept {
+    stopping_.store(true);
+    for (Lane& lane : lanes_) lane.stop();
+    wake_up_.signal();
+  }
+
+  [[nodiscard]] bool wait_until_ended(Gate::Clock::time_point deadline) noexcept {
+    return ended_gate_.wait_until([this] { return running_.load() == 0; }, deadline);
+  }
+
+  void end_processes() noexcept {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) zygote_->kill(static_cast<int>(i));
+  }
+
+  void detach_threads() {
+    for (std::jthread& thread : threads_) thread.detach();
+  }
+
  private:
   // What the collector knows about a process.
   struct Watched {
@@ -116,18 +133,13 @@ class IsolatedWorkers::Impl {
   }
 
   void start_threads() {
+    announce_first(work_);  // after the fork: the source may start threads
     try {
       threads_.reserve(lanes_.size() + 1);
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
-        threads_.emplace_back([this, i] {
-          pthread_setname_np(pthread_self(), fmt::format("dispatch-{}", i).c_str());
-          dispatch(i);
-        });
+        start_thread(fmt::format("dispatch-{}", i), [this, i] { dispatch(i); });
       }
-      threads_.emplace_back([this] {
-        pthread_setname_np(pthread_self(), "collect");
-        collect();
-      });
+      start_thread("collect", [this] { collect(); });
     } catch (...) {
       work_.ring.stop();
       stop();
@@ -135,10 +147,24 @@ class IsolatedWorkers::Impl {
     }
   }
 
+  template <class Body>
+  void start_thread(const std::string& name, Body body) {
+    running_.fetch_add(1);
+    try {
+      threads_.emplace_back([this, name, body] {
+        pthread_setname_np(pthread_self(), name.c_str());
+        body();
+        running_.fetch_sub(1);
+        ended_gate_.notify_all();
+      });
+    } catch (...) {
+      running_.fetch_sub(1);
+      throw;
+    }
+  }
+
   void stop() noexcept {
-    stopping_.store(true);
-    for (Lane& lane : lanes_) lane.stop();
-    wake_up_.signal();
+    request_stop();
     threads_.clear();  // joins
     zygote_.reset();
   }
@@ -300,6 +326,7 @@ class IsolatedWorkers::Impl {
 
   void try_another(std::size_t number, Flight flight, std::string reason) {
     if (replacements_.try_another(flight.job, std::move(reason))) {
+      flight.was_killed = false;
       send(number, flight, replacements_);
     } else {
       finish(number, flight);
@@ -320,20 +347,26 @@ class IsolatedWorkers::Impl {
       return;
     }
     zygote_->spawn(death.worker);
-    for (const Flight& flight : flights) {
-      if (&flight == &flights.front() && is_guilty(flight, death.status, condemned)) {
+    for (Flight flight : flights) {
+      const bool was_at_it = flight.serial == flights.front().serial;
+      if (was_at_it && is_guilty(flight, death.status, condemned)) {
         try_another(number, flight, reason_of_death(death.status, condemned));
       } else {
+        flight.was_killed = flight.was_killed || (was_at_it && is_kill(death.status));
         // Read anew: the process could have written over it.
         send(number, flight, replacements_);
       }
     }
   }
 
+  static bool is_kill(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
+
   // Not a sample that was begun after another took too long, and not one behind which the process
-  // ended in good order.
+  // ended in good order. A kill that is not ours came from outside, most often for want of memory
+  // on the machine: it says something of the sample only when it comes again.
   static bool is_guilty(const Flight& flight, int status, std::uint64_t condemned) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == kRetired) return false;
+    if (condemned == 0 && is_kill(status) && !flight.was_killed) return false;
     return condemned == 0 || condemned == flight.serial;
   }
 
@@ -386,6 +419,8 @@ class IsolatedWorkers::Impl {
   std::vector<Watched> watched_;
   JobList replacements_;  // only for try_another()
 
+  std::atomic<int> running_{0};
+  Gate ended_gate_;
   std::vector<std::jthread> threads_;
 };
 
@@ -395,5 +430,11 @@ IsolatedWorkers::IsolatedWorkers(const Work& work, const SampleRecipe& recipe,
     : impl_(std::make_unique<Impl>(work, recipe, options, times, activities)) {}
 
 IsolatedWorkers::~IsolatedWorkers() = default;
+void IsolatedWorkers::request_stop() noexcept { impl_->request_stop(); }
+bool IsolatedWorkers::wait_until_ended(Gate::Clock::time_point deadline) noexcept {
+  return impl_->wait_until_ended(deadline);
+}
+void IsolatedWorkers::end_processes() noexcept { impl_->end_processes(); }
+void IsolatedWorkers::detach_threads() { impl_->detach_threads(); }
 
 }  // namespace stoker::detail

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "stoker/core/gate.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/telemetry.h"
 #include "stoker/pipeline/watchdog.h"
@@ -40,6 +41,15 @@ class IsolatedWorkers {
   IsolatedWorkers(const Work& work, const SampleRecipe& recipe, const FeedOptions& options,
                   std::vector<WorkerTimes>& times, std::vector<WorkerActivity>& activities);
   ~IsolatedWorkers();
+
+  // Its threads end when they have read the file that they are at; the ring is stopped already.
+  void request_stop() noexcept;
+  // Whether all have ended by then.
+  [[nodiscard]] bool wait_until_ended(Gate::Clock::time_point deadline) noexcept;
+  // For who leaves threads behind that still read: ends the processes.
+  void end_processes() noexcept;
+  // Nobody will join them; this object must never end.
+  void detach_threads();
 
  private:
   class Impl;

@@ -2,6 +2,7 @@
 #include "stoker/pipeline/detail/isolated_workers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "stoker/core/sanitizers.h"
+#include "stoker/core/shared_memory.h"
 #include "stoker/core/test_files.h"
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/subset.h"
@@ -65,27 +68,19 @@ Recording run_all(const std::shared_ptr<const Source>& source, const char* polic
 
 // A codec that does something wrong with chosen samples: `act` with processes, a plain error with
 // threads.
-class HostileSource final : public Source {
+class HostileSource final : public MadeUpSource {
  public:
   HostileSource(std::function<void()> act, std::vector<std::uint64_t> bad)
-      : act_(std::move(act)), bad_(std::move(bad)), inner_(40) {}
+      : MadeUpSource(40), act_(std::move(act)), bad_(std::move(bad)) {}
 
-  [[nodiscard]] std::uint64_t size() const override { return inner_.size(); }
-  [[nodiscard]] ImageShape shape() const override { return inner_.shape(); }
-  [[nodiscard]] const std::vector<std::string>& class_names() const override {
-    return inner_.class_names();
-  }
-  [[nodiscard]] std::string sample_name(std::uint64_t index) const override {
-    return inner_.sample_name(index);
-  }
   [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override {
     if (is_bad(index)) return ErrorDetails{.what = "damaged on purpose"};
-    return inner_.read(index, buffer);
+    return MadeUpSource::read(index, buffer);
   }
   [[nodiscard]] Result<Sample> decode(std::uint64_t index, std::span<const std::byte>,
                                       const FrameRequest&, SampleBuffer& buffer) const override {
     if (is_bad(index)) act_();
-    return inner_.read(index, buffer);
+    return MadeUpSource::read(index, buffer);
   }
 
  private:
@@ -94,7 +89,6 @@ class HostileSource final : public Source {
   }
   std::function<void()> act_;
   std::vector<std::uint64_t> bad_;
-  MadeUpSource inner_;
 };
 
 constexpr const char* kPolicy = "rotate(-15,15),shift(-2,2),noise(0.1)";
@@ -279,6 +273,51 @@ TEST_P(IsolatedMisdeed, StopsTheRunWithItsNameAndReason) {
 INSTANTIATE_TEST_SUITE_P(, IsolatedMisdeed, testing::ValuesIn(kMisdeeds),
                          [](const auto& misdeed) { return misdeed.param.name; });
 
+// ---- Processes killed from outside ----
+
+// Shared with the worker processes.
+class SharedCount {
+ public:
+  SharedCount() : memory_(sizeof(std::atomic<int>), "a count") {
+    new (memory_.bytes().data()) std::atomic<int>(0);
+  }
+  [[nodiscard]] std::atomic<int>& operator*() const {
+    return *reinterpret_cast<std::atomic<int>*>(memory_.bytes().data());
+  }
+
+ private:
+  SharedMemory memory_;
+};
+
+// As where memory runs out on the machine: the process is not to blame for it.
+TEST(IsolatedWorkers, ASampleWhoseProcessIsKilledFromOutsideIsMadeByTheNext) {
+  const SharedCount killed;
+  const auto die_once = [&] {
+    if ((*killed).fetch_add(1) == 0) std::raise(SIGKILL);
+  };
+  const auto source = std::make_shared<HostileSource>(die_once, std::vector<std::uint64_t>{17});
+  Feed feed(source, Policy::parse(kPolicy), limited(kLong));
+  EXPECT_EQ(record(feed), run_all(std::make_shared<MadeUpSource>(40), kPolicy, {.batch_size = 4}));
+  EXPECT_EQ(*killed, 2);
+}
+
+TEST(IsolatedWorkers, ASampleAtWhichTwoProcessesAreKilledIsBlamed) {
+  const SharedCount killed;
+  const auto die = [&] {
+    (*killed).fetch_add(1);
+    std::raise(SIGKILL);
+  };
+  FeedOptions options = limited(kLong);
+  options.on_error = OnError::kSkip;
+  Feed feed(std::make_shared<HostileSource>(die, std::vector<std::uint64_t>{17}), Policy(),
+            options);
+  EXPECT_EQ(record(feed).labels.size(), 40U);
+  ASSERT_EQ(feed.faults().size(), 1U);
+  EXPECT_EQ(feed.faults()[0].name, "made-up#17");
+  EXPECT_THAT(feed.faults()[0].reason, testing::HasSubstr("SIGKILL"));
+  EXPECT_EQ(*killed, 2);
+}
+
 // glibc's allocator has an arena for each thread that was alive at once, and takes other ways with
 // each number of them when memory runs out.
 TEST(IsolatedWorkers, TellWantOfMemoryAfterAnyNumberOfThreads) {
@@ -329,6 +368,23 @@ int processes_now() {
   return count;
 }
 
+// Lines "name: value" of /proc/PID/status of every process of this test that has them.
+std::vector<std::string> values_in_status(const std::string& key, const std::string& process_name) {
+  std::vector<std::string> values;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream status(entry.path() / "status");
+    std::string value;
+    bool ours = false, filtered = false;
+    for (std::string line; std::getline(status, line);) {
+      if (line == "Name:\t" + process_name) ours = true;
+      if (line == "Seccomp:\t2") filtered = true;  // a worker, and not its zygote
+      if (line.starts_with(key)) value = line.substr(key.size());
+    }
+    if (ours && filtered) values.push_back(value);
+  }
+  return values;
+}
+
 bool processes_become(int expected) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (processes_now() != expected) {
@@ -366,6 +422,45 @@ TEST(IsolatedWorkers, LeaveNoProcessDescriptorThreadOrMemoryBehind) {
   EXPECT_TRUE(processes_become(processes));
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(IsolatedWorkers, HaveNoCapabilities) {
+  const std::string own_name = fmt::format("iso{}", getpid());
+  static_cast<void>(processes_now());  // sets the name, which they inherit
+  Feed feed(std::make_shared<MadeUpSource>(40), Policy(), limited(kLong));
+  ASSERT_TRUE(feed.next());
+  for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
+    const auto values = values_in_status(set, own_name);
+    EXPECT_FALSE(values.empty());
+    EXPECT_THAT(values, testing::Each("\t0000000000000000")) << set;
+  }
+  if (::geteuid() != 0) return;  // nobody else may empty this one, nor has anything to lose by it
+  EXPECT_THAT(values_in_status("CapBnd:", own_name), testing::Each("\t0000000000000000"));
+}
+
+// Whether the system allows it, tried in a process of its own.
+bool may_leave_the_network() {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool left = unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 || unshare(CLONE_NEWNET) == 0;
+    _exit(left ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(IsolatedWorkers, HaveNoNetworkWhereTheSystemAllowsIt) {
+  Feed feed(std::make_shared<MadeUpSource>(40), Policy(), limited(kLong));
+  ASSERT_TRUE(feed.next());
+  // The zygote is this process's only child, and the workers are in its namespaces.
+  std::string zygote;
+  std::getline(std::ifstream(fmt::format("/proc/self/task/{}/children", getpid())), zygote, ' ');
+  ASSERT_FALSE(zygote.empty());
+  const auto network_of = [](const std::string& process) {
+    return std::filesystem::read_symlink("/proc/" + process + "/ns/net").string();
+  };
+  EXPECT_EQ(network_of(zygote) != network_of("self"), may_leave_the_network());
 }
 
 TEST(IsolatedWorkers, EndWithTheProgramWhateverKilledIt) {

@@ -12,7 +12,27 @@ namespace {
 
 constexpr std::uint64_t kMostReplacements = 1000;  // for one place: then something else is wrong
 
+// The batch that a reader waits for, and the one that it may copy ahead.
+constexpr std::uint64_t kFirstBatches = 2;
+
 }  // namespace
+
+// Not where samples that cannot be read are replaced: of a shard that is damaged in the store some
+// could be read by themselves, so what is in a batch would depend on timing.
+void announce_first(const Work& work) {
+  if (work.on_error != OnError::kStop || work.source.layout() == nullptr) return;
+  const BatchPlan& plan = work.ring.plan();
+  const std::uint64_t end = std::min(plan.end_batch(), plan.first_batch() + kFirstBatches);
+  EpochOrder::Reader order = work.order.reader();
+  std::vector<std::uint64_t> samples;
+  for (std::uint64_t batch = plan.first_batch(); batch < end; ++batch) {
+    const BatchPlan::Share share = plan.share(batch);
+    for (std::uint64_t i = 0; i < share.count; ++i) {
+      samples.push_back(order.sample_at(share.epoch, share.first_position + i * share.step));
+    }
+  }
+  work.source.expect_first(samples);
+}
 
 std::optional<Job> JobList::next() {
   if (next_place_ >= run_.count) {

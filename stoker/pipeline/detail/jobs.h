@@ -22,6 +22,9 @@ struct Work {
   OnError on_error;
 };
 
+// Tells the source with which samples this reader will begin. Before its workers begin.
+void announce_first(const Work& work);
+
 // One sample to be made; of an empty run, the duty to finish it.
 struct Job {
   Ring::Run run;

@@ -29,6 +29,7 @@ struct Flight {
   std::uint64_t serial = 0;  // given by post()
   std::size_t bytes = 0;     // of its file, in the slot's input
   bool timed = false;
+  bool was_killed = false;  // a process that was at it, from outside
   std::chrono::nanoseconds read_time{0};
 };
 

@@ -1,5 +1,6 @@
 #include "stoker/pipeline/detail/sandbox.h"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -8,11 +9,14 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <malloc.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +80,18 @@ void set_limits(std::size_t memory_bytes) {
   set_limit(RLIMIT_FSIZE, 0, "size of files");
   if (!kSanitized) set_limit(RLIMIT_NOFILE, 0, "open files");
   set_limit(RLIMIT_CORE, 0, "core files");
+}
+
+// All of them, for good: from the sets of this process, and from what a program could ever get.
+void drop_capabilities() {
+  // Whoever may not do this has none to drop; ends at the first number that the kernel lacks.
+  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;) {
+    ++capability;
+  }
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+  if (syscall(SYS_capset, &header, none.data()) != 0) fail("capabilities", errno);
 }
 
 class Filter {
@@ -149,10 +165,18 @@ const char* what_it_means(int signal) {
 
 }  // namespace
 
+void leave_namespaces() noexcept {
+  // Also without a user namespace, which some systems do not allow: root may.
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) != 0) {
+    unshare(CLONE_NEWNET | CLONE_NEWIPC);
+  }
+}
+
 void lock_down(std::size_t memory_bytes) {
   offer_to_the_oom_killer();
   keep_allocator_from_files();
   set_limits(memory_bytes);
+  drop_capabilities();
   // No other process of this user may look into this one.
   if (prctl(PR_SET_DUMPABLE, 0) != 0) fail("PR_SET_DUMPABLE", errno);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS", errno);

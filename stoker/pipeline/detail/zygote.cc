@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "stoker/core/error.h"
+#include "stoker/pipeline/detail/sandbox.h"
 
 namespace stoker::detail {
 namespace {
@@ -56,6 +57,7 @@ class Nursery {
         processes_(static_cast<std::size_t>(workers), kNone),
         own_id_(getpid()) {
     setpgid(0, 0);
+    leave_namespaces();
     reset_signals();
     std::vector<int> open = kept_;
     open.push_back(socket_);

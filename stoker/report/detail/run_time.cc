@@ -112,7 +112,7 @@ std::string feed_html(const RunReport& run) {
   shares.insert(shares.end(), {{"reading", percent_text(feed.read)},
                                {"augmenting", percent_text(feed.augment)},
                                {"writing", percent_text(feed.write)},
-                               {"no room in the ring", percent_text(feed.blocked)}});
+                               {"waiting, ring full", percent_text(feed.blocked)}});
   const std::string stages = facts_html(shares);
   return fmt::format(
       "<div class=\"split\" style=\"margin-top:20px\"><div style=\"flex:1 1 "

@@ -38,9 +38,14 @@ RedirectTarget redirect_target(const Url& from, const std::string& location,
                                OtherHosts other_hosts) {
   const std::size_t host_end = location.find('/', location.find("://") + 3);
   const Url next = parse_url(location.substr(0, host_end));
-  if (next.origin() != from.origin() && other_hosts == OtherHosts::kRefuse) {
-    throw AttemptFailed("a redirect to another host, which is not followed with credentials",
-                        false);
+  const bool is_only_safer = other_hosts == OtherHosts::kRefuse && from.scheme == "http" &&
+                             next.scheme == "https" && next.host == from.host;
+  if (next.origin() != from.origin() && !is_only_safer && other_hosts != OtherHosts::kFollow) {
+    throw AttemptFailed(
+        fmt::format(
+            "a redirect to another host ({}), which is not followed {}", next.origin(),
+            other_hosts == OtherHosts::kRefuse ? "without `follow_redirects`" : "with credentials"),
+        false);
   }
   if (from.scheme == "https" && next.scheme != "https") {
     throw AttemptFailed("a redirect from https to http, which is not followed", false);
@@ -65,7 +70,8 @@ HttpTransfer::HttpTransfer(HttpServer server, const RetryOptions& retry)
 
 HttpReply HttpTransfer::perform(const HttpCall& call, const HttpClient::OnHead& on_head,
                                 const ByteSink& sink) const {
-  RedirectTarget to{server_.url, call.path + (call.query.empty() ? "" : "?" + call.query)};
+  const std::string& query = call.query.empty() ? server_.query : call.query;
+  RedirectTarget to{server_.url, call.path + (query.empty() ? "" : "?" + query)};
   for (int redirects = 0; redirects <= kMostRedirects; ++redirects) {
     HttpRequest request{.method = call.method,
                         .url = to.server.origin() + to.target,
@@ -111,7 +117,7 @@ void HttpTransfer::read_more(const std::string& path, const ReadRequest& request
   const std::uint64_t begin = request.begin + reading.delivered;
   if (request.length == reading.delivered) return;
   HttpCall call{.path = path, .stop = request.stop};
-  if (begin > 0 || request.begin > 0) {
+  if (begin > 0 || request.begin > 0 || request.range_alone) {
     call.headers.push_back(request.length ? fmt::format("Range: bytes={}-{}", begin,
                                                         request.begin + *request.length - 1)
                                           : fmt::format("Range: bytes={}-", begin));
@@ -120,6 +126,9 @@ void HttpTransfer::read_more(const std::string& path, const ReadRequest& request
   std::uint64_t to_skip = 0;  // of a server that knows no ranges
   const auto on_head = [&](const HttpReply& reply) {
     to_skip = reply.status == 206 ? 0 : begin;
+    if (reply.status != 206 && request.range_alone) {
+      throw AttemptFailed("the whole object where a range was asked for", false);
+    }
     if (reply.status == 206 && range_begin(reply) != begin) {
       throw AttemptFailed("another range than the one asked for", true);
     }

@@ -36,13 +36,15 @@ struct HttpCall {
 using Sign = std::function<std::vector<std::string>(const HttpCall& call, const std::string& host,
                                                     const std::string& target)>;
 
-// kRefuse: who redirects must not decide which host gets a signed request.
-enum class OtherHosts { kFollow, kRefuse };
+// Refused by default: who redirects must not decide which host this machine asks. kRefuseSigned:
+// nor which host gets a signed request, whatever the user allows.
+enum class OtherHosts { kFollow, kRefuse, kRefuseSigned };
 
 struct HttpServer {
   Url url;  // its path is not used: a call has the whole one
-  OtherHosts other_hosts = OtherHosts::kFollow;
-  Sign sign = {};  // empty: calls are not signed
+  OtherHosts other_hosts = OtherHosts::kRefuse;
+  Sign sign = {};          // empty: calls are not signed
+  std::string query = {};  // of every call that has none
 };
 
 struct HttpObject {

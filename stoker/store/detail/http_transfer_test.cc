@@ -31,12 +31,18 @@ TEST(RedirectTarget, HasTheServerAndWhatIsSentToIt) {
             "http://a:1 /b%20c?d=/e");
   EXPECT_EQ(leads_to("http://a", "http://b", OtherHosts::kFollow), "http://b /");
   EXPECT_EQ(leads_to("http://a", "https://a/b", OtherHosts::kFollow), "https://a /b");
+  EXPECT_EQ(leads_to("http://a", "https://a/b", OtherHosts::kRefuse), "https://a /b");
+  EXPECT_EQ(leads_to("https://Data.Example", "https://data.example/b", OtherHosts::kRefuse),
+            "https://data.example /b");
 }
 
 TEST(RedirectTarget, IsAnotherHostOnlyWhereTheseAreFollowed) {
   for (const char* other : {"https://b/o", "https://a:2/o", "https://a.b/o", "http://a/o"}) {
     EXPECT_THAT(failure_of([&] { leads_to("https://a", other, OtherHosts::kRefuse); }),
                 HasSubstr("never: a redirect to another host"))
+        << other;
+    EXPECT_THAT(failure_of([&] { leads_to("https://a", other, OtherHosts::kRefuseSigned); }),
+                HasSubstr("which is not followed with credentials"))
         << other;
   }
   EXPECT_EQ(leads_to("https://a", "https://b/o", OtherHosts::kFollow), "https://b /o");
