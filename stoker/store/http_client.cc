@@ -194,13 +194,14 @@ std::string HttpReply::header(const std::string& name) const {
 }
 
 struct HttpClient::Handle {
-  Handle() : curl(curl_easy_init()) {
+  explicit Handle(std::uint64_t made_after) : curl(curl_easy_init()), forgotten(made_after) {
     if (curl == nullptr) throw Error({.what = "cannot start an HTTP client"});
   }
   ~Handle() { curl_easy_cleanup(curl); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   CURL* curl;
+  std::uint64_t forgotten;  // times that connections had been forgotten when it was made
 };
 
 HttpClient::HttpClient(const RetryOptions& limits) : limits_(limits) {
@@ -211,6 +212,7 @@ HttpClient::HttpClient(const RetryOptions& limits) : limits_(limits) {
 HttpClient::~HttpClient() = default;
 
 std::unique_ptr<HttpClient::Handle> HttpClient::take() const {
+  std::uint64_t forgotten = 0;
   {
     const std::scoped_lock lock(mutex_);
     if (!idle_.empty()) {
@@ -219,14 +221,21 @@ std::unique_ptr<HttpClient::Handle> HttpClient::take() const {
       curl_easy_reset(handle->curl);  // keeps its connections
       return handle;
     }
+    forgotten = forgotten_;
   }
-  return std::make_unique<Handle>();
+  return std::make_unique<Handle>(forgotten);
 }
 
-// The host may have moved: handles keep addresses for a minute, longer than most retries take.
+void HttpClient::keep(std::unique_ptr<Handle> handle) const {
+  const std::scoped_lock lock(mutex_);
+  if (handle->forgotten == forgotten_) idle_.push_back(std::move(handle));
+}
+
+// The host may have moved, too: handles keep addresses for a minute, longer than most retries take.
 void HttpClient::forget_connections() const {
   std::vector<std::unique_ptr<Handle>> idle;
   const std::scoped_lock lock(mutex_);
+  ++forgotten_;
   idle.swap(idle_);
 }
 
@@ -261,8 +270,7 @@ HttpReply HttpClient::perform(const HttpRequest& request, const OnHead& on_head,
   curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &redirect);
   if (redirect != nullptr) exchange.reply.redirect = redirect;
   exchange.reply.error_code = error_code_in(exchange.error_body);
-  const std::scoped_lock lock(mutex_);
-  idle_.push_back(std::move(handle));
+  keep(std::move(handle));
   return std::move(exchange.reply);
 }
 

@@ -56,15 +56,20 @@ class HttpClient {
   // Gives the body of a 2xx reply to the sink; other bodies are dropped. Throws AttemptFailed where
   // there was no whole reply; what on_head and sink throw passes through.
   HttpReply perform(const HttpRequest& request, const OnHead& on_head, const ByteSink& sink) const;
+  // No later exchange uses a connection of those before, also of those under way. Called where an
+  // exchange failed, and by whoever finds a reply to be wrong: what follows on its connection may
+  // be the rest of it.
+  void forget_connections() const;
 
  private:
   struct Handle;
   [[nodiscard]] std::unique_ptr<Handle> take() const;
-  void forget_connections() const;
+  void keep(std::unique_ptr<Handle> handle) const;
 
   RetryOptions limits_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Handle>> idle_;
+  mutable std::uint64_t forgotten_ = 0;  // times
 };
 
 }  // namespace stoker

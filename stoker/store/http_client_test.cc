@@ -238,5 +238,20 @@ TEST(HttpClient, LooksTheHostUpAgainAfterAFailure) {
   EXPECT_EQ(server.connections(), 2U);
 }
 
+TEST(HttpClient, DoesNotKeepAConnectionThatWasInUseDuringAFailure) {
+  const TestHttpServer server(std::vector<TestReply>{{.body = "1"}});
+  const HttpClient client(quick_retries());
+  client.perform(
+      {.url = server.url()},
+      [&](const HttpReply&) {
+        failure_of([&] { exchange(client, {.url = "http://127.0.0.1:1"}); });
+      },
+      [](std::span<const std::byte>) {});
+  exchange(client, {.url = server.url()});
+  EXPECT_EQ(server.connections(), 2U);
+  exchange(client, {.url = server.url()});
+  EXPECT_EQ(server.connections(), 2U);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -161,6 +161,17 @@ TEST(HttpStore, RefusesMoreOrLessThanWasAskedFor) {
               HasSubstr("an end after 20 of 21 bytes, at the last of 3 tries"));
 }
 
+// The rest of a reply that was too short would be taken for the next one.
+TEST(HttpStore, TriesAgainOnAnotherConnectionAfterAnEarlyEnd) {
+  TestReply early = whole();
+  early.body.resize(8);
+  early.excess = kContent.substr(8);
+  const TestHttpServer server(std::vector<TestReply>{early, part_from(8)});
+  const HttpStore store(server.url(), quick_retries(2));
+  EXPECT_EQ(read_all(store, {.name = "o", .length = 20}), kContent);
+  EXPECT_EQ(server.connections(), 2U);
+}
+
 TEST(HttpStore, TriesAgainWhatPassesAndNothingElse) {
   const TestHttpServer server(std::vector<TestReply>{
       {.status = 429, .headers = {"Retry-After: 1"}}, {.status = 503}, whole()});

@@ -50,6 +50,7 @@ struct TestReply {
   bool hang = false;                          // does not end the connection after the cut
   bool tell_length = true;
   std::string interim = {};  // sent before the status line, as it is
+  std::string excess = {};   // sent after the body, when the client has taken that
 };
 
 class TestHttpServer {
@@ -129,6 +130,10 @@ class TestHttpServer {
         reply = answer_(*request);
       }
       send_all(socket, text_of(reply, request->method != "HEAD"));
+      if (!reply.excess.empty()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        send_all(socket, reply.excess);
+      }
       if (reply.hang) {
         receive(socket, received);  // until the client leaves
         return;

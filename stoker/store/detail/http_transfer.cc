@@ -153,6 +153,7 @@ void HttpTransfer::read_more(const std::string& path, const ReadRequest& request
   const HttpReply reply = perform(call, on_head, take);
   check_status(reply);
   if (request.length && reading.delivered < *request.length) {
+    client_.forget_connections();
     throw AttemptFailed(
         fmt::format("an end after {} of {} bytes", request.begin + reading.delivered,
                     request.begin + *request.length),
