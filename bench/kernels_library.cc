@@ -110,7 +110,7 @@ void stoker_maximum_i32(std::int32_t* out, const std::int32_t* a, const std::int
                   Plane<const std::int32_t>(b, rows, columns), {.threads = threads});
 }
 
-// method: 2 our own, 3 the BLAS that the process has loaded.
+// method: 2 our own, 3 OpenBLAS, where it is there.
 int stoker_gram_f32(float* out, const float* x, int rows, int columns, int threads, int method) {
   static const bool looked = [] {
     stoker::use_gram_blas(stoker::loaded_gram_blas());

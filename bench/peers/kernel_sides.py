@@ -223,9 +223,8 @@ def gram(stoker, x, threads):
     def ours(out, method):
         return lambda: stoker.stoker_gram_f32(pointer(out), pointer(x), rows, columns, threads, method)
 
-    sides = [side("stoker, own", ours(outs[0], 2), outs[0])]
+    sides = [side("stoker, own", ours(outs[0], 2), outs[0]), side("stoker, OpenBLAS", ours(outs[1], 3), outs[1])]
     if torch is not None:
-        sides.append(side("stoker, LibTorch's BLAS", ours(outs[1], 3), outs[1]))
         tensor, result = torch.from_numpy(x), torch.from_numpy(outs[2])
         sides.append(side("LibTorch's BLAS, full product", lambda: torch.mm(tensor, tensor.T, out=result), outs[2]))
     if threadpoolctl is not None:

@@ -17,6 +17,7 @@
 #include "stoker/distributed/detail/handles.h"
 #include "stoker/distributed/detail/network.h"
 #include "stoker/distributed/detail/process_group.h"
+#include "stoker/distributed/detail/rank_texts.h"
 
 namespace stoker {
 namespace {
@@ -34,9 +35,6 @@ std::string reason_of(const std::exception& error) {
   const std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
   return text.substr(0, text.find("\nException raised from"));
 }
-
-// Under which a rank tells its name and, in a second line, its CPUs.
-std::string about_key(int rank) { return fmt::format("about/{}", rank); }
 
 }  // namespace
 
@@ -86,8 +84,6 @@ void Group::connect(const GroupOptions& options) {
   if (rank() != 0 && options.interface.empty()) {
     address_ = detail::address_towards(launch_.master_address, launch_.master_port);
   }
-  handles_->store->set(about_key(rank()), fmt::format("{}, {}\n{}", detail::host_name(), address_,
-                                                      detail::own_cpus_text()));
   handles_->ranks = new_process_group("ranks");
   learn_about_others();
 }
@@ -108,12 +104,14 @@ void Group::open_statistics() {
 }
 
 void Group::learn_about_others() {
+  const std::string own =
+      fmt::format("{}, {}\n{}", detail::host_name(), address_, detail::own_cpus_text());
   std::vector<std::string> cpus;
-  for (int other = 0; other < ranks(); ++other) {
-    const std::string about = handles_->store->get_to_str(about_key(other));
-    const std::size_t line_end = about.find('\n');
-    names_[static_cast<std::size_t>(other)] = about.substr(0, line_end);
-    cpus.push_back(about.substr(line_end + 1));
+  const auto texts = detail::exchange_texts(*handles_->store, "about", rank(), ranks(), own);
+  for (std::size_t other = 0; other < texts.size(); ++other) {
+    const std::size_t line_end = std::min(texts[other].find('\n'), texts[other].size());
+    names_[other] = texts[other].substr(0, line_end);
+    cpus.push_back(texts[other].substr(std::min(line_end + 1, texts[other].size())));
   }
   if (!launch_.own_cpus) launch_.cpu_share = detail::cpu_share(cpus, rank());
 }
@@ -203,6 +201,7 @@ std::string Group::verdict(const std::string& own_error) {
                        launch_.master_address, launch_.master_port);
   }
   for (const int other : report.silent) lines.push_back(name_of(other));
+  if (lines.size() == detail::kMostSilent) lines.emplace_back("perhaps more");
   if (lines.empty()) return "all ranks still answer: the connection between some of them broke";
   return fmt::format("{} {} silent: ended, hanging or cut off", fmt::join(lines, ", "),
                      lines.size() == 1 ? "is" : "are");

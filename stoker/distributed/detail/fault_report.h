@@ -11,9 +11,12 @@
 
 namespace stoker::detail {
 
+// Of a thousand ranks that are silent, the first ones are named.
+inline constexpr std::size_t kMostSilent = 16;
+
 struct FaultReport {
   bool store_answers = false;
-  std::vector<int> silent;                          // wrote nothing in time
+  std::vector<int> silent;  // wrote nothing in time; the first kMostSilent of them
   std::vector<std::pair<int, std::string>> failed;  // ended by an error of their own, with its text
 };
 

@@ -137,9 +137,7 @@ void mirror_lower(const Plane<T>& out, int threads) {
 }
 
 template <class T>
-void gram_blocked(const Plane<T>& out, const Plane<const T>& x, int wanted_threads) {
-  const double products = 0.5 * x.rows * x.rows * x.columns;
-  const int threads = detail::worthwhile_threads(wanted_threads, products, kProductsPerThread);
+void gram_blocked(const Plane<T>& out, const Plane<const T>& x, int threads) {
   if (x.columns <= 0) {
     for (int i = 0; i < out.rows; ++i) std::fill_n(out.row(i), out.columns, T{0});
     return;
@@ -172,7 +170,7 @@ GramMethod choose(GramMethod wanted, bool has_blas) {
 
 template <class T>
 GramMethod gram_any(const Plane<T>& out, const Plane<const T>& x, const GramOptions& options,
-                    void (*blas)(const Plane<T>&, const Plane<const T>&)) {
+                    void (*blas)(const Plane<T>&, const Plane<const T>&, int)) {
   if (out.rows != x.rows || out.columns != x.rows) {
     throw Error({.what = "cannot compute X·Xᵀ",
                  .expected = fmt::format("a result of {0} x {0}", x.rows),
@@ -180,14 +178,16 @@ GramMethod gram_any(const Plane<T>& out, const Plane<const T>& x, const GramOpti
   }
   const GramMethod method = choose<T>(options.method, blas != nullptr);
   if (x.rows <= 0) return method;
+  const double results = 0.5 * x.rows * x.rows;
+  const int threads =
+      detail::worthwhile_threads(options.threads, results * x.columns, kProductsPerThread);
   if (method == GramMethod::kReference) {
     gram_reference(out, x);
   } else if (method == GramMethod::kBlas) {
-    blas(out, x);
-    mirror_lower(
-        out, detail::worthwhile_threads(options.threads, 0.5 * x.rows * x.rows, kCopiesPerThread));
+    blas(out, x, threads);
+    mirror_lower(out, detail::worthwhile_threads(options.threads, results, kCopiesPerThread));
   } else {
-    gram_blocked(out, x, options.threads);
+    gram_blocked(out, x, threads);
   }
   return method;
 }

@@ -3,8 +3,8 @@
 // Sums run over k in order, in runs that are added up; instruction sets differ by rounding (fused
 // multiply-adds), the number of threads changes nothing.
 //
-// A BLAS can be put in place with use_gram_blas(); this module links none. Functions without state
-// but that, safe from any thread.
+// A BLAS can be put in place with use_gram_blas(); this module links none. Its sums have an order
+// of their own. Functions without state but that, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ enum class GramMethod : std::uint8_t { kAuto, kReference, kBlocked, kBlas };
 [[nodiscard]] std::string_view method_name(GramMethod method);
 
 struct GramOptions {
-  int threads = 0;  // 0: as many as the process may use; a BLAS decides for itself
-  // kAuto: the BLAS where there is one and it is faster, else our own. Another one is an Error
-  // where it is missing. The variable STOKER_GRAM (a method's name) replaces kAuto.
+  int threads = 0;  // 0: as many as the process may use
+  // kAuto: the BLAS where there is one, else our own. Another one is an Error where it is missing.
+  // The variable STOKER_GRAM (a method's name) replaces kAuto.
   GramMethod method = GramMethod::kAuto;
 };
 
@@ -37,15 +37,14 @@ void gram_reference(const Plane<double>& out, const Plane<const double>& x);
 
 // Write the lower half of out, diagonal included.
 struct GramBlas {
-  void (*f32)(const Plane<float>& out, const Plane<const float>& x) = nullptr;
-  void (*f64)(const Plane<double>& out, const Plane<const double>& x) = nullptr;
+  void (*f32)(const Plane<float>& out, const Plane<const float>& x, int threads) = nullptr;
+  void (*f64)(const Plane<double>& out, const Plane<const double>& x, int threads) = nullptr;
 };
 // Not for use while gram() runs; an empty one takes it away.
 void use_gram_blas(const GramBlas& blas);
 
-// Looks for ssyrk_ and dsyrk_ (Fortran's calling convention, 32-bit sizes) among the libraries that
-// the process has loaded, and where they are missing, as in LibTorch, for sgemm_ and dgemm_, which
-// then multiply blocks of rows. Both are null where nothing is found.
+// OpenBLAS: the one that the process has loaded (Fortran's calling convention, 32-bit sizes), else
+// libopenblas.so.0 where the system has it. Both are null where there is none.
 [[nodiscard]] GramBlas loaded_gram_blas();
 
 }  // namespace stoker

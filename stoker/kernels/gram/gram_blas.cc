@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 
 #include <dlfcn.h>
 
@@ -11,58 +12,78 @@ template <class T>
 using Syrk = void (*)(const char* half, const char* transposed, const int* n, const int* k,
                       const T* alpha, const T* a, const int* lda, const T* beta, T* c,
                       const int* ldc);
-template <class T>
-using Gemm = void (*)(const char* transposed_a, const char* transposed_b, const int* m,
-                      const int* n, const int* k, const T* alpha, const T* a, const int* lda,
-                      const T* b, const int* ldb, const T* beta, T* c, const int* ldc);
 
 template <class Function>
-Function loaded(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+Function function_of(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+// OpenBLAS alone: the reference BLAS of a system is slower than our own loops, and LibTorch's
+// library does not export syrk.
+struct OpenBlas {
+  OpenBlas() {
+    constexpr auto kMark = "openblas_set_num_threads";
+    void* library = RTLD_DEFAULT;  // a null pointer
+    if (dlsym(library, kMark) == nullptr) {
+      library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr) return;
+    }
+    set_threads = function_of<void (*)(int)>(library, kMark);
+    get_threads = function_of<int (*)()>(library, "openblas_get_num_threads");
+    if (set_threads == nullptr || get_threads == nullptr) return;
+    f32 = function_of<Syrk<float>>(library, "ssyrk_");
+    f64 = function_of<Syrk<double>>(library, "dsyrk_");
+  }
+
+  Syrk<float> f32 = nullptr;
+  Syrk<double> f64 = nullptr;
+  void (*set_threads)(int) = nullptr;
+  int (*get_threads)() = nullptr;
+};
+
+const OpenBlas& open_blas() {
+  static const OpenBlas blas;
+  return blas;
 }
 
 template <class T>
 Syrk<T> syrk() {
-  static const auto function = loaded<Syrk<T>>(sizeof(T) == 4 ? "ssyrk_" : "dsyrk_");
-  return function;
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return open_blas().f32;
+  } else {
+    return open_blas().f64;
+  }
 }
-template <class T>
-Gemm<T> gemm() {
-  static const auto function = loaded<Gemm<T>>(sizeof(T) == 4 ? "sgemm_" : "dgemm_");
-  return function;
+
+// With this many threads. The number belongs to the process, so calls take turns, and whoever else
+// uses the library finds it as it was.
+template <class Call>
+void with_threads(int threads, const Call& call) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const int before = open_blas().get_threads();
+  open_blas().set_threads(threads);
+  call();
+  open_blas().set_threads(before);
 }
 
 // A BLAS stores columns: our rows are its columns, X is its Xᵀ, and our lower half its upper one.
 template <class T>
-void by_syrk(const Plane<T>& out, const Plane<const T>& x) {
+void by_syrk(const Plane<T>& out, const Plane<const T>& x, int threads) {
   const T one = 1, zero = 0;
   const int n = x.rows, k = x.columns;
   const int lda = std::max(1, static_cast<int>(x.stride)), ldc = static_cast<int>(out.stride);
-  syrk<T>()("U", "T", &n, &k, &one, x.data, &lda, &zero, out.data, &ldc);
-}
-
-// Rows in blocks, each multiplied with all rows up to its last: (1 + 1 / blocks) / 2 of the work.
-template <class T>
-void by_gemm(const Plane<T>& out, const Plane<const T>& x) {
-  constexpr int kBlocks = 8, kLeastRows = 64;
-  const T one = 1, zero = 0;
-  const int k = x.columns, step = std::max(kLeastRows, (x.rows + kBlocks - 1) / kBlocks);
-  const int lda = std::max(1, static_cast<int>(x.stride)), ldc = static_cast<int>(out.stride);
-  for (int top = 0; top < x.rows; top += step) {
-    const int rows = std::min(step, x.rows - top), columns = top + rows;
-    gemm<T>()("T", "N", &columns, &rows, &k, &one, x.data, &lda, x.row(top), &lda, &zero,
-              out.row(top), &ldc);
-  }
-}
-
-template <class T>
-auto best() -> void (*)(const Plane<T>&, const Plane<const T>&) {
-  if (syrk<T>() != nullptr) return by_syrk<T>;
-  return gemm<T>() != nullptr ? by_gemm<T> : nullptr;
+  with_threads(threads,
+               [&] { syrk<T>()("U", "T", &n, &k, &one, x.data, &lda, &zero, out.data, &ldc); });
 }
 
 }  // namespace
 
-GramBlas loaded_gram_blas() { return {.f32 = best<float>(), .f64 = best<double>()}; }
+GramBlas loaded_gram_blas() {
+  GramBlas blas;
+  if (syrk<float>() != nullptr) blas.f32 = by_syrk<float>;
+  if (syrk<double>() != nullptr) blas.f64 = by_syrk<double>;
+  return blas;
+}
 
 }  // namespace stoker

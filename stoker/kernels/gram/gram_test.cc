@@ -30,23 +30,32 @@ const std::vector<std::pair<int, int>> kShapes = {
 
 // Whole numbers: every order of summing gives the same.
 template <class T>
-void expect_exact() {
-  for (const auto& name : available_simd()) {
-    force_simd(name);
-    Rng rng({.seed = 3}, 0);
-    for (const auto& [rows, columns] : kShapes) {
-      const auto x = random_matrix<T>(rows, columns, rng, -50, 50, false, 3);
-      Matrix<T> expected(rows, rows, 5), found(rows, rows, 5);
-      gram_reference(expected.plane(), x.plane());
-      gram(found.plane(), x.plane());
-      ASSERT_EQ(found, expected) << name << " " << rows << "x" << columns;
-    }
+void expect_exact(const GramOptions& options = {}) {
+  Rng rng({.seed = 3}, 0);
+  for (const auto& [rows, columns] : kShapes) {
+    const auto x = random_matrix<T>(rows, columns, rng, -50, 50, false, 3);
+    Matrix<T> expected(rows, rows, 5), found(rows, rows, 5);
+    gram_reference(expected.plane(), x.plane());
+    gram(found.plane(), x.plane(), options);
+    ASSERT_EQ(found, expected) << active_simd() << " " << rows << "x" << columns;
   }
 }
 
 TEST_F(GramEveryVersion, OfWholeNumbersEqualsTheReference) {
-  expect_exact<float>();
-  expect_exact<double>();
+  for (const auto& name : available_simd()) {
+    force_simd(name);
+    expect_exact<float>();
+    expect_exact<double>();
+  }
+}
+
+// scripts/setup installs OpenBLAS.
+TEST_F(GramEveryVersion, ByOpenBlasEqualsTheReference) {
+  use_gram_blas(loaded_gram_blas());
+  for (const int threads : {1, 2}) {
+    expect_exact<float>({.threads = threads, .method = GramMethod::kBlas});
+    expect_exact<double>({.threads = threads, .method = GramMethod::kBlas});
+  }
 }
 
 // 700 roundings of sums up to 700 wander about 26 times as far as one.
@@ -82,7 +91,7 @@ TEST_F(GramEveryVersion, DoesNotDependOnThreads) {
 
 // What stands for a BLAS here writes the lower half and leaves the upper one wrong.
 template <class T>
-void half_by_loops(const Plane<T>& out, const Plane<const T>& x) {
+void half_by_loops(const Plane<T>& out, const Plane<const T>& x, int) {
   gram_reference(out, x);
   for (int i = 0; i < out.rows; ++i) std::fill(out.row(i) + i + 1, out.row(i) + out.columns, T{-1});
 }
