@@ -3,14 +3,16 @@
 
     python3 bench/shards.py local [N] JPEG shards on disk against the folder they were made of
     python3 bench/shards.py first [N] time to the first batch through a line of 50 ms and 1 Gbit/s
+    python3 bench/shards.py train [N] training at about 2,000 samples/s through that line: how long it waits for data
     python3 bench/shards.py s3 [N]    one epoch from moto, 2 workers each side, cold caches; time to the first batch
 
-`first` needs STOKER (the program) and photos of $STOKER_TEST_DATA; STOKER_BEFORE is a program to compare with.
+`first` and `train` need STOKER (the program) and photos of $STOKER_TEST_DATA; STOKER_BEFORE is a program to compare with.
 `s3` needs STOKER, a Python with webdataset, mosaicml-streaming, torch and pillow (bench/requirements.txt) to run it,
 and flowers12 of $STOKER_TEST_DATA. Sides take turns, N times; figures are medians. Every side decodes to RGB, takes a random resized
 crop of 224 and flips; batches of 64, uint8.
 """
 
+import csv
 import json
 import os
 import pathlib
@@ -207,18 +209,23 @@ def to_first_batch(program, url, work):
     return result
 
 
+def write_photo_shards(work, *words):
+    """10,000 photographs, of which 250 differ."""
+    for number in range(40):
+        (work / "photos" / str(number % 2)).mkdir(parents=True, exist_ok=True)
+        for path in (DATA.parent.parent / "photos").glob("*.JPEG"):
+            (work / "photos" / str(number % 2) / f"{number}-{path.name}").symlink_to(path)
+    subprocess.run([STOKER, "shard", str(work / "photos"), "--out", str(work / "shards"), *words], check=True, capture_output=True)
+    sizes = [path.stat().st_size for path in (work / "shards").glob("*.tar")]
+    print(f"{len(sizes)} shards of {max(sizes) / 1e6:.0f} MB")
+    return sum(sizes)
+
+
 def first(rounds=5):
     from servers import FileServer
     with tempfile.TemporaryDirectory() as work, FileServer(work) as server:
         work = pathlib.Path(work)
-        for number in range(40):
-            (work / "photos" / str(number % 2)).mkdir(parents=True, exist_ok=True)
-            for path in (DATA.parent.parent / "photos").glob("*.JPEG"):
-                (work / "photos" / str(number % 2) / f"{number}-{path.name}").symlink_to(path)
-        subprocess.run([STOKER, "shard", str(work / "photos"), "--out", str(work / "shards"), "--shard-size", "64MB"], check=True,
-                       capture_output=True)
-        sizes = [path.stat().st_size for path in (work / "shards").glob("*.tar")]
-        print(f"{len(sizes)} shards of {max(sizes) / 1e6:.0f} MB")
+        write_photo_shards(work, "--shard-size", "64MB")
         programs = {"whole shards only": os.environ.get("STOKER_BEFORE"), "**samples before their shards**": STOKER}
         results = {name: [] for name, program in programs.items() if program}
         for _ in range(rounds):
@@ -231,5 +238,32 @@ def first(rounds=5):
                   f"{statistics.median(carried) / 1e6:.1f} MB |")
 
 
+def train(rounds=5):
+    """The cache holds half of the data, so every epoch brings shards through the line."""
+    from line import Line
+    from servers import FileServer
+    with tempfile.TemporaryDirectory() as work, FileServer(work) as server:
+        work = pathlib.Path(work)
+        size = write_photo_shards(work, "--max-side", "160", "--shard-size", "2MB")
+        for number in range(2):  # to validate on
+            (work / "val" / str(number)).mkdir(parents=True)
+            (work / "val" / str(number) / "image.jpg").symlink_to(next((work / "photos" / str(number)).iterdir()).resolve())
+        rows = []
+        for number in range(rounds):
+            with Line(server.url, ROUND_TRIP, BYTES_PER_SECOND) as line:
+                subprocess.run([STOKER, "train", f"{line.url}/shards", "--model", "mlp:12288,192,2", "--aa", "random_resized_crop(64),hflip(0.5)",
+                                "--epochs", "4", "-b", "64", "-j", "2", "--cache-dir", str(work / f"cache{number}"), "--cache-size",
+                                str(size // 2), "--no-report", "--val-data", str(work / "val"), "--output", str(work / "runs"), "--experiment", str(number)],
+                               check=True, capture_output=True)
+                carried = line.carried
+            epochs = list(csv.DictReader((work / "runs" / str(number) / "timing.csv").open(encoding="utf-8")))
+            seconds, wait = (sum(float(epoch[key]) for epoch in epochs[1:]) for key in ("seconds", "wait"))
+            rows.append((10_000 * (len(epochs) - 1) / seconds, 100 * wait / seconds, carried / size))
+            shutil.rmtree(work / f"cache{number}")
+        print("| epochs 2 to 4 | median | least to most |\n|---|---|---|")
+        for name, values, digits in zip(("samples/s", "data wait, %", "of the data through the line in all 4 epochs, times"), zip(*rows), (0, 2, 1)):
+            print(f"| {name} | {statistics.median(values):,.{digits}f} | {min(values):,.{digits}f} to {max(values):,.{digits}f} |")
+
+
 if __name__ == "__main__":
-    {"first": first, "local": local, "s3": s3}[sys.argv[1]](*map(int, sys.argv[2:]))
+    {"first": first, "train": train, "local": local, "s3": s3}[sys.argv[1]](*map(int, sys.argv[2:]))

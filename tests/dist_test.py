@@ -3,7 +3,7 @@
 them, faults that are noticed and named, runs that go on with another number.
 
 Run by ctest with the program's path as STOKER; needs MNIST in $STOKER_TEST_DATA (default ../shared/data). The class All
-has more numbers of ranks and more steps than SameRun; nightly runs it.
+has more numbers of ranks and more steps than SameRun, the class Many 64 ranks; nightly runs both.
 """
 
 import os
@@ -110,6 +110,26 @@ class All(SameRun):
     RANKS = SYNCED_RANKS = (2, 3, 4)
     EPOCHS = 2
     OWN_SAMPLES = 2972
+
+
+@needs_mnist
+class Many(Case):
+    """Far more ranks than CPUs: each waits for 63 others that take turns."""
+
+    RANKS = 64
+
+    def test_the_same_samples_and_nobody_is_given_up(self):
+        flags = [*MLP, "--batch-size", "130", "--timeout", "20"]
+        train(1, *flags, "--output", self.output, "--experiment", "alone")
+        begin = time.monotonic()
+        train(self.RANKS, *flags, "--output", self.output, "--experiment", "many", timeout=900)
+        seconds, alone, many = time.monotonic() - begin, self.output / "alone", self.output / "many"
+        self.assertEqual(facts(many)["samples_digest"], facts(alone)["samples_digest"])
+        self.assertEqual({row["ranks"] for row in table(many, "ranks.csv")}, {str(self.RANKS)})
+        gap = distance(many, alone)
+        print(f"{self.RANKS} ranks on {os.cpu_count()} CPUs: {facts(many)['steps']} steps in {seconds:.0f} s with the start; "
+              f"weights differ by {gap:.1e}")
+        self.assertLess(gap, 1e-5)
 
 
 # Goes on until something happens to it, and saves often.

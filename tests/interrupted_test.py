@@ -43,10 +43,12 @@ def contents(folder):
 
 
 class Work:
-    """A command that writes files, and what they held before it."""
+    """A command that writes files, and what they held before it. `goes_first` is removed before another one is replaced, as the two
+    belong together.
+    """
 
-    def __init__(self, words, outputs, before=None):
-        self.words, self.outputs = [*map(str, words)], outputs
+    def __init__(self, words, outputs, before=None, goes_first=None):
+        self.words, self.outputs, self.goes_first = [*map(str, words)], outputs, goes_first
         self.before = {name: BEFORE for name in outputs} if before is None else before
 
     def prepare(self, folder):
@@ -94,7 +96,8 @@ class Case(runs.Case):
             "eval": Work(["eval", self.data, "--weights", self.weights, "--confusion-matrix", out / "c.png", "--top-losses", out / "t.png",
                           "--force"], ["c.png", "t.png"]),
             "filter": Work(["filter", self.small.images[0], "--sobel", "f1", "--out", out / "f.png", "--force"], ["f.png"]),
-            "split": Work(["split", self.data, "--every", "4", "--out", out / "lists"], ["lists/train.txt", "lists/val.txt"]),
+            "split": Work(["split", self.data, "--every", "4", "--out", out / "lists"], ["lists/train.txt", "lists/val.txt"],
+                          goes_first="lists/val.txt"),
             "preview": Work(["preview", self.data, "--aa", "resize(24,24)", "--out", out / "v.png", "--force"], ["v.png"]),
         }
 
@@ -111,7 +114,12 @@ class Case(runs.Case):
 
     def check_between(self, found, work, wanted, when):
         """Each file has its old or its new bytes, and nothing else is there but files that nothing ever reads."""
+        first = work.goes_first
+        if first in work.before and found.get(first) == BEFORE:
+            self.assertEqual({name: found[name] for name in work.before}, work.before, f"an old {first} beside a new file, {when}")
         for name, content in work.before.items():
+            if name == first and name not in found:
+                continue
             self.assertIn(name, found, when)
             self.assertIn(found[name], (content, wanted[name]), f"{name}, {when}")
         for name in set(found) - set(work.before):
@@ -122,7 +130,7 @@ class Case(runs.Case):
 class Killed(Case):
     """SIGKILL at the calls that write, and at random moments."""
 
-    NAMES = ("doctor", "report", "onnx", "calibrate")
+    NAMES = ("doctor", "report", "onnx", "calibrate", "split")
     MOMENTS = 4  # of those at which a command writes, chosen anew in each run
     KILLS = 1    # at a random time
 

@@ -87,6 +87,8 @@ MISTAKES = [
     ("a doctor for a folder that is not there", "stoker doctor imagse"),
     ("an unknown value of a choice", "stoker doctor images/train --fail-on errors"),
     ("an export to an unknown format", "stoker export runs/done --out model.pb"),
+    ("names of classes that are not UTF-8",
+     "stoker export short.safetensors --model mobilenet_v2 --class-names latin1.txt --out model.onnx"),
     ("a comparison of one folder that is no run", "stoker compare images/train"),
     ("a run for a tracker that is no run", "stoker log images/train --to wandb"),
     ("shards without a place", "stoker shard images/train"),
@@ -115,6 +117,7 @@ def prepare(folder):
     (folder / "empty" / "cat").mkdir(parents=True)
     (folder / "misspelt.yaml").write_text("epochs: 3\nbatchsize: 32\n")
     (folder / "broken.yaml").write_text("epochs: [3\n")
+    (folder / "latin1.txt").write_text("pâté\nsoup\n", encoding="latin-1")
     subprocess.run([STOKER, *shlex.split(TRAIN)[1:], "--epochs", "1", "--batches-per-epoch", "5", "--output", "runs",
                     "--experiment", "done", "--no-report"], cwd=folder, check=True, capture_output=True, timeout=120)
     whole = (folder / "runs/done/weights/last.safetensors").read_bytes()

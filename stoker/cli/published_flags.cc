@@ -8,6 +8,7 @@
 #include "stoker/augment/policy.h"
 #include "stoker/core/error.h"
 #include "stoker/core/input_file.h"
+#include "stoker/core/plain_text.h"
 #include "stoker/io/weights_file.h"
 #include "stoker/nn/networks/pretrained.h"
 #include "stoker/nn/timm/timm_folder.h"
@@ -17,11 +18,21 @@
 namespace stoker {
 namespace {
 
+void check_utf8(const std::string& name, const std::string& path) {
+  if (is_utf8(name)) return;
+  throw Error({.what = "cannot read the names of the classes",
+               .path = path,
+               .expected = "UTF-8",
+               .found = plain_text(name),
+               .hint = "Convert the file, e.g. with `iconv -f LATIN1 -t UTF-8`."});
+}
+
 std::vector<std::string> read_class_names(const std::string& path) {
   std::istringstream file(read_text_file(path, "cannot read the names of the classes"));
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) {
     if (line.ends_with('\r')) line.pop_back();
+    check_utf8(line, path);
     if (!line.empty()) names.push_back(std::move(line));
   }
   if (!names.empty()) return names;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "stoker/cli/foreign_flags.h"
 #include "stoker/core/suggest.h"
@@ -46,25 +46,25 @@ std::string plain_usage_text(const std::string& message) {
     const char *theirs, *ours;
   };
   static const std::array kWordings = {
-      Wording{R"(^Could not convert: (\S+) = (.*)$)", "$1: expected a number, got \"$2\""},
-      Wording{R"(^(\S+): Value (.*) not in range (\S+) to (\S+)$)",
-              "$1: expected a number from $3 to $4, got \"$2\""},
-      Wording{R"(^(\S+): (.*) not in \{(.*)\}$)", "$1: expected one of $3, got \"$2\""},
-      Wording{R"(^\S+: (Directory|Path|File) does not exist: (.*)$)",
-              "cannot find $2. Check the path"},
-      Wording{R"(^The following arguments? (was|were) not expected: (.*)$)",
-              "unexpected argument: $2"},
-      Wording{R"(^(\S+) excludes (\S+)$)", "$1 cannot be used with $2. Remove one of them"},
-      Wording{R"(^(\S+) requires (\S+)$)", "$1 works only with $2. Add it"},
-      Wording{R"(^(\S+) is required$)", "$1 is missing"},
+      Wording{R"(Could not convert: (\S+) = (.*))", R"(\1: expected a number, got "\2")"},
+      Wording{R"((\S+): Value (.*) not in range (\S+) to (\S+))",
+              R"(\1: expected a number from \3 to \4, got "\2")"},
+      Wording{R"((\S+): (.*) not in \{(.*)\})", R"(\1: expected one of \3, got "\2")"},
+      Wording{R"(\S+: (?:Directory|Path|File) does not exist: (.*))",
+              R"(cannot find \1. Check the path)"},
+      Wording{R"(The following arguments? (?:was|were) not expected: (.*))",
+              R"(unexpected argument: \1)"},
+      Wording{R"((\S+) excludes (\S+))", R"(\1 cannot be used with \2. Remove one of them)"},
+      Wording{R"((\S+) requires (\S+))", R"(\1 works only with \2. Add it)"},
+      Wording{R"((\S+) is required)", R"(\1 is missing)"},
   };
+  std::string plain = message;
   for (const Wording& wording : kWordings) {
-    const std::regex theirs(wording.theirs);
-    if (std::regex_match(message, theirs)) {
-      return std::regex_replace(message, theirs, wording.ours);
-    }
+    // Anchored, so that nothing but the whole message is replaced.
+    const RE2 theirs(fmt::format("^{}$", wording.theirs), RE2::Latin1);
+    if (RE2::Replace(&plain, theirs, wording.ours)) break;
   }
-  return message;
+  return plain;
 }
 
 std::string usage_hint(const CommandInfo& program, const std::vector<std::string>& words) {

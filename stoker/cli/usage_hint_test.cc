@@ -45,6 +45,14 @@ TEST(UsageHint, PutsMessagesOfTheParserPlainly) {
             "cannot find x y. Check the path");
   EXPECT_EQ(plain_usage_text("--fold requires --folds"), "--fold works only with --folds. Add it");
   EXPECT_EQ(plain_usage_text("something else"), "something else");
+  EXPECT_EQ(plain_usage_text("--epochs is required\nelse"), "--epochs is required\nelse");
+}
+
+// std::regex calls itself for each letter.
+TEST(UsageHint, TakesLongValues) {
+  const std::string digits(1 << 20, '9');
+  EXPECT_EQ(plain_usage_text("Could not convert: --epochs = " + digits),
+            "--epochs: expected a number, got \"" + digits + "\"");
 }
 
 TEST(UsageHint, SaysNothingWhereAllWordsAreKnown) {

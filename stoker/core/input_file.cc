@@ -111,6 +111,11 @@ Result<std::span<const std::byte>> InputFile::read(std::uint64_t offset,
   return std::span<const std::byte>(out);
 }
 
+void InputFile::expect(std::uint64_t offset, std::uint64_t length) const noexcept {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(length),
+                  POSIX_FADV_WILLNEED);
+}
+
 bool InputFile::is_removed() const noexcept {
   struct stat now {};
   return descriptor_ >= 0 && ::fstat(descriptor_, &now) == 0 && now.st_nlink == 0;

@@ -46,6 +46,8 @@ class InputFile {
   // read.
   [[nodiscard]] Result<std::span<const std::byte>> read(std::uint64_t offset,
                                                         std::span<std::byte> out) const;
+  // A hint: these bytes are read next, so a disk may begin now. Does not wait for them.
+  void expect(std::uint64_t offset, std::uint64_t length) const noexcept;
   // Throws Error where it has more than `most` bytes, or more than this process has memory for.
   void check_size(std::uint64_t most) const;
   // Whether its name was removed. The disk frees its space when the last process closes it.

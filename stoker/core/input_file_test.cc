@@ -2,12 +2,16 @@
 
 #include <array>
 #include <chrono>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "stoker/core/test_files.h"
 
@@ -51,6 +55,30 @@ TEST(FileBytes, KeepsTheBytesInPlaceWhenMoved) {
   third = std::move(second);
   EXPECT_EQ(content(third), (Bytes{7, 8}));
   EXPECT_EQ(third.bytes().data(), place);
+}
+
+// Whether the kernel has the byte and need not ask a disk.
+bool is_cached(int descriptor, off_t offset) {
+  char byte = 0;
+  const iovec place{&byte, 1};
+  return preadv2(descriptor, &place, 1, offset, RWF_NOWAIT) == 1;
+}
+
+TEST(InputFile, ADiskBeginsToReadWhatIsExpected) {
+  const TempFolder folder;
+  const auto path = folder.write("a", Bytes(1 << 20, 5));
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::fsync(descriptor), 0);
+  ASSERT_EQ(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED), 0);
+  // In a file system of memory nothing ever leaves.
+  const bool was_cached = is_cached(descriptor, 600'000);
+  InputFile(path).expect(600'000, 100);
+  for (int tries = 0; tries < 1000 && !is_cached(descriptor, 600'000); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(is_cached(descriptor, 600'000));
+  EXPECT_TRUE(was_cached || !is_cached(descriptor, 0)) << "more was read than was asked for";
+  ::close(descriptor);
 }
 
 // A mapped file would end the test with SIGBUS here.

@@ -243,8 +243,14 @@ void write_trees(const fs::path& out, const SplitParts& parts, bool link) {
 
 void write_lists(const fs::path& out, const SplitParts& parts) {
   create_folder(out);
-  write_image_list(out / "train.txt", parts.train);
-  write_image_list(out / "val.txt", parts.validation);
+  const fs::path validation = out / "val.txt";
+  const auto train_list = begin_image_list(out / "train.txt", parts.train);
+  const auto validation_list = begin_image_list(validation, parts.validation);
+  // A new list beside that of an earlier split would share images with it: a process that is killed
+  // here leaves one alone.
+  if (fs::is_regular_file(validation)) fs::remove(fs::canonical(validation));
+  train_list->commit();
+  validation_list->commit();
 }
 
 // One table, under the name of the old one.

@@ -43,6 +43,12 @@ ShardPool::Shard ShardPool::get(std::uint32_t shard, std::chrono::nanoseconds& w
   return result;
 }
 
+ShardPool::Shard ShardPool::get_if_open(std::uint32_t shard) {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = entries_.find(shard);
+  return entry == entries_.end() ? nullptr : entry->second.shard;
+}
+
 void ShardPool::renew(std::uint32_t shard, const Shard& damaged,
                       const std::function<void()>& mend) {
   const std::scoped_lock lock(mutex_);

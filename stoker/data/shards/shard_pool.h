@@ -46,6 +46,8 @@ class ShardPool {
   // Adds to `waited` the time until the shard was there. A failure is remembered for kFailedFor, so
   // that a store that is down is not asked anew for every sample.
   [[nodiscard]] Shard get(std::uint32_t shard, std::chrono::nanoseconds& waited);
+  // Null where it is not open.
+  [[nodiscard]] Shard get_if_open(std::uint32_t shard);
   // `shard` turned out to be damaged: the next get() opens it again. Calls `mend` before, unless
   // another thread has done the same since.
   void renew(std::uint32_t shard, const Shard& damaged, const std::function<void()>& mend);

@@ -63,6 +63,24 @@ std::string ShardSource::sample_name(std::uint64_t index) const {
   return fmt::format("{}/{}#{}", shards_->where(), shards_->manifest().shards[shard].name, sample);
 }
 
+void ShardSource::prefetch(std::uint64_t index) const noexcept {
+  // The kernel reads more than it is asked for: smaller samples are there already, and a call for
+  // each would cost more than it gains.
+  constexpr std::uint32_t kLeastBytes = 16 << 10;
+  try {
+    const auto [shard, number] = layout_->place_of(index);
+    if (shards_->manifest().shards[shard].samples * kLeastBytes >
+        shards_->manifest().shards[shard].bytes) {
+      return;
+    }
+    const ShardPool::Shard open = pool_->get_if_open(shard);
+    if (open == nullptr) return;
+    const IndexedSample& sample = open->index.samples.at(number);
+    open->file.expect(sample.offset, sample.length);
+  } catch (...) {  // no hint
+  }
+}
+
 void ShardSource::expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept {
   try {
     pool_->expect(lane, shards);

@@ -34,6 +34,8 @@ class ShardSource final : public Source {
   }
   // "<store>/shard-000003.tar#17"
   [[nodiscard]] std::string sample_name(std::uint64_t index) const override;
+  // A disk begins to read a sample while the one before it is decoded.
+  void prefetch(std::uint64_t index) const noexcept override;
   [[nodiscard]] std::shared_ptr<const ShardLayout> layout() const override { return layout_; }
   void expect(std::uint32_t lane, std::span<const std::uint32_t> shards) const noexcept override;
   void expect_first(std::span<const std::uint64_t> samples) const noexcept override;

@@ -249,7 +249,7 @@ ImageListing read_image_list(const fs::path& list) {
   return ListReader(list, file.text()).read();
 }
 
-void write_image_list(const fs::path& list, const ImageListing& listing) {
+std::unique_ptr<AtomicFile> begin_image_list(const fs::path& list, const ImageListing& listing) {
   std::string text;
   if (!listing.class_names.empty()) {
     text = "#classes";
@@ -270,9 +270,13 @@ void write_image_list(const fs::path& list, const ImageListing& listing) {
     }
     text += '\n';
   }
-  AtomicFile file(list, "list of images");
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
+  auto file = std::make_unique<AtomicFile>(list, "list of images");
+  file->write(std::as_bytes(std::span(text)));
+  return file;
+}
+
+void write_image_list(const fs::path& list, const ImageListing& listing) {
+  begin_image_list(list, listing)->commit();
 }
 
 }  // namespace stoker

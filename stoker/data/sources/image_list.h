@@ -12,7 +12,9 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
+#include "stoker/core/atomic_file.h"
 #include "stoker/data/sources/image_folder.h"
 
 namespace stoker {
@@ -26,5 +28,8 @@ namespace stoker {
 // that holds data and lists can be moved. Throws Error for a name that a line cannot hold (with a
 // tab or an end of line), and where the file cannot be written.
 void write_image_list(const std::filesystem::path& list, const ImageListing& listing);
+// The same, but for its commit(): for several lists that belong together.
+[[nodiscard]] std::unique_ptr<AtomicFile> begin_image_list(const std::filesystem::path& list,
+                                                           const ImageListing& listing);
 
 }  // namespace stoker

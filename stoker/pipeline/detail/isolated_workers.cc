@@ -57,7 +57,7 @@ class WakeUp {
 // The text comes from a process that is not trusted.
 std::string reason_of(const Report& report) {
   const char* end = std::find(std::begin(report.reason), std::end(report.reason), '\0');
-  const std::string text = plain_text({report.reason, end});
+  const std::string text = plain_text({report.reason, end}, sizeof(report.reason));
   return text.empty() ? "no reason given" : text;
 }
 
