@@ -8,6 +8,7 @@
 #include "stoker/cli/commands/commands.h"
 #include "stoker/cli/program.h"
 #include "stoker/cli/trainer_process.h"
+#include "stoker/core/float_mode.h"
 #include "stoker/core/sanitizers.h"
 #include "stoker/nn/networks/registry.h"
 #include "stoker/run/label_check.h"
@@ -56,6 +57,8 @@ int end_process(int code) {
 int main(int argc, char** argv) {
   stoker::restore_library_path();
   ::prctl(PR_SET_NAME, "stoker");  // for ps and killall: it is what the user started
+  // As the trainer does (train/flush_subnormals.h): what it validates, other commands evaluate.
+  stoker::set_float_mode(stoker::FloatMode::kFlushSubnormals);
   const int code = stoker::run_command_line(argc, argv,
                                             {.add_commands = add_trainer_commands,
                                              .check_labels = stoker::check_labels,

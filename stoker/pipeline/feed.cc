@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "stoker/core/cpu_budget.h"
+#include "stoker/core/float_mode.h"
 #include "stoker/core/gate.h"
 #include "stoker/data/order/sampler.h"
 #include "stoker/pipeline/detail/isolated_workers.h"
@@ -313,6 +314,7 @@ void Feed::Impl::start_threads() {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), fmt::format("feed-{}", i).c_str());
       stand_back(options_.niceness);
+      set_float_mode(FloatMode::kExact);  // whatever the program around has
       Worker(*this, i).run();
       running_.fetch_sub(1);
       ended_.notify_all();

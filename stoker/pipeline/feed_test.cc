@@ -1,5 +1,6 @@
 #include "stoker/pipeline/feed.h"
 
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -8,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/float_mode.h"
 #include "stoker/kernels/simd.h"
 #include "stoker/pipeline/test_sources.h"
 
@@ -55,6 +57,29 @@ TEST(Feed, GivesTheSameBytesForAnyNumberOfWorkersAndAnyRing) {
           << workers << " workers, ring of " << ring;
     }
   }
+}
+
+// In which mode samples were read.
+class ModeSource final : public MadeUpSource {
+ public:
+  using MadeUpSource::MadeUpSource;
+  [[nodiscard]] Result<Sample> read(std::uint64_t index, SampleBuffer& buffer) const override {
+    if (float_mode() != FloatMode::kExact) flushed_.store(true);
+    return MadeUpSource::read(index, buffer);
+  }
+  [[nodiscard]] bool flushed() const { return flushed_.load(); }
+
+ private:
+  mutable std::atomic<bool> flushed_{false};
+};
+
+// Programs with other libraries may count subnormal floats as 0.
+TEST(Feed, DoesNotDependOnTheFloatModeOfTheProgram) {
+  const auto source = std::make_shared<ModeSource>(50);
+  set_float_mode(FloatMode::kFlushSubnormals);
+  run_all(source, kPolicy, {.workers = 2, .batch_size = 16, .epochs = 1});
+  set_float_mode(FloatMode::kExact);
+  EXPECT_FALSE(source->flushed());
 }
 
 // 300 random batches of 16 from 500 samples, as the course has it.

@@ -13,6 +13,7 @@
 #include "stoker/data/sources/source_task.h"
 #include "stoker/train/detail/checked_options.h"
 #include "stoker/train/device_batches.h"
+#include "stoker/train/flush_subnormals.h"
 #include "stoker/train/local_sync.h"
 #include "stoker/train/mixing.h"
 #include "stoker/train/sample_digest.h"
@@ -164,6 +165,7 @@ FeatureBatches Trainer::kept_features(const FeedOptions& options) {
 }
 
 RunEnd Trainer::run() {
+  const FlushSubnormals flush;
   try {
     return run_to_the_end();
   } catch (const FeedGivenUp& error) {

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "stoker/core/float_mode.h"
 #include "stoker/pipeline/detail/sandbox.h"
 
 namespace stoker::detail {
@@ -64,6 +65,7 @@ void lock_down_or_end(const ChildSetup& setup) {
 void run_isolated_child(const ChildSetup& setup, const SampleRecipe& recipe) noexcept {
   // A wish: refused, it changes only speed.
   if (setup.niceness > 0) setpriority(PRIO_PROCESS, 0, setup.niceness);
+  set_float_mode(FloatMode::kExact);  // whatever the program around has
   lock_down_or_end(setup);
   SampleMaker maker(recipe);
   JobBoard& board = *setup.board;
