@@ -244,7 +244,7 @@ def train(rounds=5):
     from servers import FileServer
     with tempfile.TemporaryDirectory() as work, FileServer(work) as server:
         work = pathlib.Path(work)
-        size = write_photo_shards(work, "--max-side", "160", "--shard-size", "2MB")
+        size = write_photo_shards(work, "--max-side", "160", "--shard-size", "80MB")
         for number in range(2):  # to validate on
             (work / "val" / str(number)).mkdir(parents=True)
             (work / "val" / str(number) / "image.jpg").symlink_to(next((work / "photos" / str(number)).iterdir()).resolve())
@@ -253,7 +253,7 @@ def train(rounds=5):
             with Line(server.url, ROUND_TRIP, BYTES_PER_SECOND) as line:
                 subprocess.run([STOKER, "train", f"{line.url}/shards", "--model", "mlp:12288,192,2", "--aa", "random_resized_crop(64),hflip(0.5)",
                                 "--epochs", "4", "-b", "64", "-j", "2", "--cache-dir", str(work / f"cache{number}"), "--cache-size",
-                                str(size // 2), "--no-report", "--val-data", str(work / "val"), "--output", str(work / "runs"), "--experiment", str(number)],
+                                str(size // 2), "--shuffle-window", "2", "--no-report", "--val-data", str(work / "val"), "--output", str(work / "runs"), "--experiment", str(number)],
                                check=True, capture_output=True)
                 carried = line.carried
             epochs = list(csv.DictReader((work / "runs" / str(number) / "timing.csv").open(encoding="utf-8")))
