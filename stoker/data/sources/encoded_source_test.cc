@@ -1,5 +1,6 @@
 #include "stoker/data/sources/encoded_source.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

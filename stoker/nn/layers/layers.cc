@@ -78,17 +78,30 @@ BatchNorm::BatchNorm(std::int64_t channels)
 
 void BatchNorm::count_batches() { batches = at::zeros({}, at::kLong); }
 
+NormTensors BatchNorm::tensors() const {
+  return {
+      weight,        bias, running_mean, running_variance, RunningShare::or_usual(kRunningShare),
+      kVarianceFloor};
+}
+
 at::Tensor BatchNorm::operator()(const at::Tensor& x, const StageContext& context) const {
   const bool training = context.training;
   if (training && batches.defined()) batches.add_(1);
-  const double share = RunningShare::or_usual(kRunningShare);
-  if (training && SharedStatistics::active()) {
-    return normalised_by_all_ranks(
-        x, {weight, bias, running_mean, running_variance, share, kVarianceFloor});
-  }
+  const NormTensors norm = tensors();
+  if (training && SharedStatistics::active()) return normalised_by_all_ranks(x, norm);
   if (training) check_norm_batch(x);
-  return at::batch_norm(x, weight, bias, running_mean, running_variance, training, share,
-                        kVarianceFloor, /*cudnn_enabled=*/true);
+  return at::batch_norm(x, weight, bias, running_mean, running_variance, training,
+                        norm.running_share, norm.variance_floor, /*cudnn_enabled=*/true);
+}
+
+at::Tensor BatchNorm::rectified(const at::Tensor& x, const StageContext& context,
+                                const Bounds& bounds) const {
+  if (!context.training || SharedStatistics::active() || !can_rectify_norm(x)) {
+    return kept_between((*this)(x, context), bounds);
+  }
+  if (batches.defined()) batches.add_(1);
+  check_norm_batch(x);
+  return rectified_norm(x, tensors(), bounds);
 }
 
 void BatchNorm::append_parameters(const std::string& name, std::vector<NamedTensor>& out) const {
@@ -117,6 +130,12 @@ void BatchNorm::to(const at::Device& device) {
   running_mean = running_mean.to(device);
   running_variance = running_variance.to(device);
   if (batches.defined()) batches = batches.to(device);
+}
+
+at::Tensor kept_between(at::Tensor x, const Bounds& bounds) {
+  if (std::isinf(bounds.low)) return x;
+  if (std::isinf(bounds.high)) return x.relu_();
+  return at::hardtanh_(x, bounds.low, bounds.high);
 }
 
 Linear::Linear(std::int64_t inputs, std::int64_t outputs, LayerSeed& seed)

@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "stoker/nn/layers/rectified_norm.h"
 #include "stoker/nn/model.h"
 
 namespace stoker {
@@ -48,10 +49,16 @@ struct BatchNorm {
   // In training, normalises by the batch and moves the running statistics; Error where a channel
   // has a single value.
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x, const StageContext& context) const;
+  // The same, kept between bounds; in training on the CPU in fewer passes over memory.
+  [[nodiscard]] at::Tensor rectified(const at::Tensor& x, const StageContext& context,
+                                     const Bounds& bounds) const;
   void append_parameters(const std::string& name, std::vector<NamedTensor>& out) const;
   void append_buffers(const std::string& name, std::vector<NamedTensor>& out) const;
   GraphReference append_nodes(const std::string& name, GraphBuilder& graph, GraphReference x) const;
   void to(const at::Device& device);
+
+ private:
+  [[nodiscard]] NormTensors tensors() const;
 };
 
 struct Linear {
@@ -67,5 +74,8 @@ struct Linear {
 // Throws Error where batch norms cannot learn from `x`: one value has no variance, and LibTorch
 // would make the running one NaN.
 void check_norm_batch(const at::Tensor& x);
+
+// In place: neither batch norm nor addition needs its output for the gradient.
+[[nodiscard]] at::Tensor kept_between(at::Tensor x, const Bounds& bounds);
 
 }  // namespace stoker

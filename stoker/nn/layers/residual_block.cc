@@ -1,6 +1,7 @@
 #include "stoker/nn/layers/residual_block.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -18,11 +19,11 @@ at::Tensor kaiming_weights(const ConvNormShape& shape, LayerSeed& seed) {
                         std::sqrt(2 / fan_out), seed.seed, seed.next_layer++);
 }
 
-// In place: neither batch norm nor addition needs its output for the gradient.
-at::Tensor rectified(at::Tensor x, Rectifier rectifier) {
-  if (rectifier == Rectifier::kRelu) return x.relu_();
-  if (rectifier == Rectifier::kRelu6) return at::hardtanh_(x, 0, 6);
-  return x;
+Bounds bounds_of(Rectifier rectifier) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (rectifier == Rectifier::kRelu) return {0, kInfinity};
+  if (rectifier == Rectifier::kRelu6) return {0, 6};
+  return {-kInfinity, kInfinity};
 }
 
 GraphReference append_rectifier(GraphBuilder& graph, GraphReference x, Rectifier rectifier) {
@@ -46,7 +47,7 @@ ConvNorm::ConvNorm(std::string convolution_name, std::string norm_name, const Co
 }
 
 at::Tensor ConvNorm::operator()(const at::Tensor& x, const StageContext& context) const {
-  return rectified(norm_(convolution_(x), context), rectifier_);
+  return norm_.rectified(convolution_(x), context, bounds_of(rectifier_));
 }
 
 std::int64_t ConvNorm::multiply_adds(ImageSize& size) const {
@@ -74,7 +75,7 @@ at::Tensor ResidualBlock::operator()(const at::Tensor& x, const StageContext& co
   at::Tensor a = x;
   for (const ConvNorm& layer : path) a = layer(a, context);
   if (adds_input) a.add_(projection ? (*projection)(x, context) : x);
-  return rectified(a, rectifier);
+  return kept_between(a, bounds_of(rectifier));
 }
 
 std::int64_t ResidualBlock::multiply_adds(ImageSize& size) const {
