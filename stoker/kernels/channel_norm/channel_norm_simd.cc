@@ -9,9 +9,6 @@ HWY_BEFORE_NAMESPACE();
 namespace stoker::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows whose sums are added up in registers before they go back to memory.
-constexpr std::size_t kRowsAtATime = 4;
-
 #if HWY_TARGET == HWY_SCALAR
 
 void add_moments_simd(float* sums, float* squares, const ChannelRows& x, const float* pivot) {
@@ -30,6 +27,9 @@ void input_slopes_simd(float* out, const float* slopes, const ChannelRows& x,
 }
 
 #else
+
+// Rows whose sums are added up in registers before they go back to memory.
+constexpr std::size_t kRowsAtATime = 4;
 
 using DF = hn::ScalableTag<float>;
 using VF = hn::Vec<DF>;
