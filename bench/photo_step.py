@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A training step of ResNet-18 at 224x224, batch 32: Stoker beside Python PyTorch (eager, channels last), float32 and bfloat16.
+"""A training step of Stoker's own networks at 224x224 beside Python PyTorch (channels last; eager, and compiled if asked).
 
 Both compute on one batch that lies in memory, on all CPUs of the job, with momentum; interleaved rounds in one run, the median of each side's medians. Then
 Stoker trains on real photographs, and the share of the time in which it waited for data is read from its results.
@@ -39,7 +39,8 @@ import contextlib, statistics, sys, time
 import torch, torchvision
 name, batch, precision, steps = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 torch.manual_seed(0)
-call = model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
+model = getattr(torchvision.models, name)().to(memory_format=torch.channels_last).train()
+call = torch.compile(model) if sys.argv[5] == "torch.compile" else model
 images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=torch.channels_last)
 """ + STEPS
 
@@ -51,10 +52,26 @@ def output_of(command):
     return done.stdout
 
 
-def wait_share(options, precision):
+def measure(options, model, precision):
+    """Seconds of a step, by side."""
+    words = [model, options.batch, precision, options.steps]
+    sides = {"eager": [sys.executable, "-c", PYTHON, *words, "eager"]}
+    if options.compile:
+        sides["torch.compile"] = [sys.executable, "-c", PYTHON, *words, "torch.compile"]
+    if options.before:
+        sides["Stoker before"] = [options.before, *words]
+    sides["Stoker"] = [options.step, *words]
+    seconds = {side: [] for side in sides}
+    for _ in range(options.rounds):
+        for side, command in sides.items():
+            seconds[side].append(float(output_of(command)))
+    return {side: statistics.median(values) for side, values in seconds.items()}
+
+
+def wait_share(options, model, precision):
     """Of a real training, after the first epoch."""
     with tempfile.TemporaryDirectory(prefix="photo-step-") as scratch:
-        output_of([options.stoker, "train", "--data", options.photos, "--aa", "imagenet-train", "--model", options.model, "-b", options.batch,
+        output_of([options.stoker, "train", "--data", options.photos, "--aa", "imagenet-train", "--model", model, "-b", options.batch,
                    "--epochs", 2, "--output", scratch, "--experiment", "run", *(["--amp"] if precision == "bfloat16" else [])])
         with open(Path(scratch, "run", "results.csv"), encoding="utf-8") as file:
             last = list(csv.DictReader(file))[-1]
@@ -67,27 +84,34 @@ def main():
     parser.add_argument("--stoker", type=Path, default=REPOSITORY / "build/release/stoker")
     parser.add_argument("--step", type=Path, default=REPOSITORY / "build/release/bench/photo_step")
     parser.add_argument("--photos", type=Path, default=data / "flowers12")
-    parser.add_argument("--model", default="resnet18")
+    parser.add_argument("--before", type=Path, help="another photo_step to compare with")
+    parser.add_argument("--models", nargs="+", default=["resnet18"])
+    parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
+    parser.add_argument("--compile", action="store_true", help="torch.compile too, which takes minutes a network")
+    parser.add_argument("--only-steps", action="store_true", help="no training on photographs")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    arguments = {precision: [options.model, options.batch, precision, options.steps] for precision in ("float32", "bfloat16")}
-    results = {(precision, side): [] for precision in arguments for side in ("Python", "Stoker")}
-    for _ in range(options.rounds):
-        for precision, words in arguments.items():
-            results[precision, "Python"].append(float(output_of([sys.executable, "-c", PYTHON, *words])))
-            results[precision, "Stoker"].append(float(output_of([options.step, *words])))
-    medians = {key: statistics.median(seconds) for key, seconds in results.items()}
-    print(f"{'':10} {'Python':>8} {'Stoker':>8} {'speed':>7}   {options.model}, batch {options.batch}, seconds a step")
-    for precision in arguments:
-        python, stoker = medians[precision, "Python"], medians[precision, "Stoker"]
-        print(f"{precision:10} {python:8.3f} {stoker:8.3f} {python / stoker:6.2f}x")
-    print(f"bfloat16 over float32: Python {medians['float32', 'Python'] / medians['bfloat16', 'Python']:.2f}x, "
-          f"Stoker {medians['float32', 'Stoker'] / medians['bfloat16', 'Stoker']:.2f}x")
-    for precision in arguments:
-        share, speed = wait_share(options, precision)
-        print(f"training on {options.photos.name}, {precision}: {speed:.1f} samples/s, {100 * share:.2f} % of the time waiting for data")
+    print(f"seconds a step, batch {options.batch}; the last columns are Python's over Stoker's")
+    header = None
+    for model in options.models:
+        for precision in options.precision:
+            seconds = measure(options, model, precision)
+            others = [side for side in seconds if side != "Stoker"]
+            if header is None:
+                header = f"| network | precision | {' | '.join(seconds)} | {' | '.join(f'over {side}' for side in others)} |"
+                print(header + "\n|" + "---|" * (header.count("|") - 1), flush=True)
+            ours = seconds["Stoker"]
+            cells = [model, precision, *(f"{value:.2f}" for value in seconds.values()), *(f"{seconds[side] / ours:.2f}×" for side in others)]
+            print(f"| {' | '.join(cells)} |", flush=True)
+    if options.only_steps:
+        return
+    print()
+    for model in options.models:
+        for precision in options.precision:
+            share, speed = wait_share(options, model, precision)
+            print(f"{model} on {options.photos.name}, {precision}: {speed:.1f} samples/s, {100 * share:.2f} % of the time waiting for data")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "stoker/augment/shift.h"
 #include "stoker/augment/skew.h"
 #include "stoker/core/error.h"
+#include "stoker/core/rng.h"
 #include "stoker/image/test_images.h"
 #include "stoker/kernels/simd.h"
 
@@ -58,6 +59,13 @@ TEST(PolicyText, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(message_of("rotate(5,-5)"), HasSubstr("low <= high"));
   EXPECT_THAT(message_of("rotate(1,2,3)"), HasSubstr("got 3 arguments"));
   EXPECT_THAT(message_of("(1)"), HasSubstr("the name of an operation"));
+}
+
+TEST(PolicyText, OfMoreOperationsThanThereAreNumbersForIsRefused) {
+  std::string text = "noise(0.1)";
+  for (int i = 1; i < kMaxOperations; ++i) text += ",noise(0.1)";
+  EXPECT_THAT(message_of(text),
+              HasSubstr("the policy is too long. Expected fewer than 16384 operations"));
 }
 
 TEST(Policy, ASingleOperationIsTheNamedFunction) {

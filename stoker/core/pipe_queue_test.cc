@@ -7,10 +7,14 @@
 #include <functional>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "stoker/core/sanitizers.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -187,6 +191,34 @@ TEST(PipeQueue, GetUntilGivesUpAtTheDeadline) {
   const auto start = BytePipe::Clock::now();
   EXPECT_FALSE(queue.get_until(start + std::chrono::milliseconds(30)).has_value());
   EXPECT_GE(BytePipe::Clock::now() - start, std::chrono::milliseconds(30));
+}
+
+// UBSan's checks need descriptors of their own.
+#if !STOKER_ASAN
+TEST(PipeQueue, SaysThatThereIsNoPipe) {
+  const ErrorDetails error = error_of([] {
+    const DescriptorLimit one(1);  // for the memory, which closes it
+    const PipeQueue<int> queue;
+  });
+  EXPECT_EQ(error.what, "cannot make a pipe");
+  EXPECT_EQ(error.found, "Too many open files");
+}
+
+TEST(SharedMemory, SaysForWhatThereIsNone) {
+  const ErrorDetails error = error_of([] {
+    const DescriptorLimit none(0);
+    const SharedMemory memory(2'500'000, "a test");
+  });
+  EXPECT_EQ(error.what, "cannot get memory that processes share, for a test");
+  EXPECT_EQ(error.expected, "2.5 MB");
+  EXPECT_EQ(error.found, "Too many open files");
+}
+#endif
+
+TEST(SharedMemory, OfMoreThanAllAddressesIsRefused) {
+  const std::string message =
+      message_of([] { const SharedMemory memory(std::size_t{1} << 60, "an exabyte"); });
+  EXPECT_THAT(message, testing::HasSubstr("for an exabyte. Expected 1152921504606.8 MB"));
 }
 
 }  // namespace

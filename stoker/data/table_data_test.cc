@@ -248,5 +248,17 @@ TEST_F(TableData, NumbersAndClassesAreNotMixed) {
               AllOf(HasSubstr("\"x\" as number 0 of 1"), HasSubstr("\"p\" as class 0 of 2")));
 }
 
+TEST_F(TableData, OtherFieldsAreNotJoined) {
+  const std::string two = put("path,tags\na.png,p;q\n", "two.csv");
+  const std::string one = put("path,tags\na.png,p\n", "one.csv");
+  EXPECT_THAT(
+      message_of([&] {
+        (void)open_data(two + "[:1]," + one + "[:1]", Split::kTrain,
+                        {.table = {.labels = {"tags"}}});
+      }),
+      AllOf(HasSubstr("cannot join"), HasSubstr("the same fields: \"q\" of classes as number 1"),
+            HasSubstr("got no number 1")));
+}
+
 }  // namespace
 }  // namespace stoker

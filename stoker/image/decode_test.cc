@@ -1,9 +1,13 @@
 #include "stoker/image/decode.h"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include <gmock/gmock.h>
+#include <zlib.h>
 
+#include "stoker/core/sanitizers.h"
 #include "stoker/image/test_codecs.h"
 
 namespace stoker {
@@ -188,6 +192,37 @@ TEST(ImageDecoder, ScalesOnlyWhereAskedAndLargeEnough) {
       scale_for(make_png({320, 400, 3}), {.exact = false, .target_width = 50, .target_height = 40}),
       1);
 }
+
+TEST(ImageDecoder, RefusesTwoColourComponents) {
+  Bytes jpeg = make_jpeg(50, 40, {.channels = 1, .h = 1, .v = 1});
+  const std::size_t frame = test::find_marker(jpeg, 0xC0);
+  ASSERT_LT(frame, jpeg.size());
+  jpeg[frame + 3] = 14;  // bytes of the frame's header
+  jpeg[frame + 9] = 2;   // components
+  jpeg.insert(jpeg.begin() + static_cast<std::ptrdiff_t>(frame) + 13, {2, 0x11, 0});
+  auto header = read_image_header(as_span(jpeg));
+  ASSERT_FALSE(header);
+  EXPECT_THAT(to_string(header.error()), HasSubstr("2 colour components"));
+}
+
+// More than all addresses of a process. Sanitizers end the program instead.
+#if !STOKER_ASAN && !STOKER_TSAN
+TEST(ImageDecoder, SaysForWhichSizeThereIsNoMemory) {
+  Bytes png = make_png({8, 8, 3});
+  const Bytes sides = {0, 0, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF};
+  std::copy(sides.begin(), sides.end(), png.begin() + 16);
+  const auto checksum = crc32(0, &png[12], 17);  // of the header's name and content
+  for (std::size_t i = 0; i < 4; ++i) {
+    png[29 + i] = static_cast<std::uint8_t>(checksum >> (24 - 8 * i));
+  }
+  ImageDecoder decoder({.max_side = std::numeric_limits<int>::max(),
+                        .max_pixels = std::numeric_limits<std::int64_t>::max()});
+  ASSERT_TRUE(decoder.open(as_span(png)));
+  auto image = decoder.decode({});
+  ASSERT_FALSE(image);
+  EXPECT_EQ(image.error().what, "no memory for an image of 65535x2147483647");
+}
+#endif
 
 }  // namespace
 }  // namespace stoker

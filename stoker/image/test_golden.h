@@ -41,7 +41,7 @@ inline GoldenImage golden_image(const std::string& line) {
                     .size = fields.at(4),
                     .orientation = fields.at(5).empty() ? 1 : std::stoi(fields.at(5)),
                     .checksums = {},
-                    .bytes = decode_base64(fields.at(12))};
+                    .bytes = bytes_of_base64(fields.at(12))};
   for (std::size_t i = 0; i < image.checksums.size(); ++i) image.checksums[i] = fields.at(6 + i);
   return image;
 }

@@ -100,5 +100,14 @@ TEST(CheckpointFolder, SweepsWhatAKilledProcessLeft) {
   EXPECT_TRUE(folder.files().empty());
 }
 
+TEST(CheckpointFolder, CannotBeBelowAFile) {
+  const TempFolder temp;
+  const auto file = temp.write("runs", {1});
+  const ErrorDetails error = error_of([&] { const CheckpointFolder folder(file / "a", 1); });
+  EXPECT_EQ(error.what, "cannot make the folder for checkpoints");
+  EXPECT_EQ(error.path, (file / "a").string());
+  EXPECT_EQ(error.found, "Not a directory");
+}
+
 }  // namespace
 }  // namespace stoker

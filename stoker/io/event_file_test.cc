@@ -69,6 +69,21 @@ TEST(EventFile, SaysWhereItCannotWrite) {
   EXPECT_NE(message.find("cannot write the event file: /nowhere/at/all/"), std::string::npos);
 }
 
+// A file size limit stops the file between two records, as a disk that fills up does.
+TEST(EventFile, SaysThatTheDiskIsFull) {
+  const TempFolder folder;
+  EventFile file(folder.path(), 0);
+  const std::string before = content_of(file.path());
+  const ErrorDetails error = error_of([&] {
+    const FileSizeLimit limit(before.size());
+    file.add_scalar("loss/train", 7, 0.5);
+  });
+  EXPECT_EQ(error.what, "cannot write the event file");
+  EXPECT_EQ(error.path, file.path().string());
+  EXPECT_EQ(error.found, "File too large");
+  EXPECT_EQ(content_of(file.path()), before);
+}
+
 TEST(EventHistogram, CountsEveryFiniteValueOnce) {
   const std::vector<float> values = {-1, 0, 0.5F, 1, 3, std::nanf(""), INFINITY};
   const EventHistogram histogram = histogram_of(values, 4);

@@ -36,6 +36,13 @@ std::string graph_refusal(const std::string& nodes,
   return refusal(exported::good_records(exported::model_json(nodes, inputs)));
 }
 
+// The small network with one part of its text changed.
+std::string changed_refusal(const std::string& part, const std::string& other) {
+  std::string json = exported::model_json();
+  json.replace(json.find(part), part.size(), other);
+  return refusal(exported::good_records(json));
+}
+
 TEST(ExportedProgram, ReadsGraphAndTensors) {
   const Bytes bytes = exported::good_file();
   const ExportedProgram program = parse(bytes);
@@ -135,6 +142,77 @@ TEST(ExportedProgram, DeepAndLongTextsEndEarly) {
   std::string many = "[";
   for (int i = 0; i < 5'000'000; ++i) many += "0,";
   EXPECT_THAT(refusal(exported::good_records(many + "0]")), HasSubstr("values"));
+}
+
+TEST(ExportedProgram, ArgumentsOfOtherKindsAreRefused) {
+  const std::string one = R"({"as_int":1})", yes = R"({"as_bool":true})";
+  EXPECT_THAT(changed_refusal(R"({"as_float":0.1})", R"({"as_float":"a tenth"})"),
+              HasSubstr(R"(a number as "momentum" of aten::batch_norm)"));
+  EXPECT_THAT(changed_refusal(yes, R"({"as_bool":1})"), HasSubstr("true or false as \"training\""));
+  EXPECT_THAT(changed_refusal(R"({"as_ints":[1,1]})", R"({"as_ints":1})"),
+              HasSubstr("a list as \"padding\""));
+  for (const auto& [other, expected] : std::vector<std::pair<const char*, const char*>>{
+           {R"({"as_int":"1"})", "an integer as \"other\""},
+           {R"({"as_sym_int":{"as_expr":"s0"}})", "an integer or the name of one"},
+           {R"({"as_sym_int":{"as_name":"x"}})", "an integer, got \"x\", which is a tensor"},
+           {R"({"as_memory_format":3})", "a memory format of images"},
+           {R"({"as_scalar_type":9})", "a type of real numbers"},
+           {R"({"as_optional_tensors":[{"as_int":1}]})", "a tensor or none"},
+           {R"({"as_string":1})", "an argument of a known kind"},
+           {R"({"as_graph":{}})", "an argument of a known kind"},
+           {R"([1])", "an object of one key"}}) {
+    EXPECT_THAT(changed_refusal(one, other), HasSubstr(expected)) << other;
+  }
+}
+
+TEST(ExportedProgram, ResultsOfOtherKindsAreRefused) {
+  const std::string result = exported::tensor("conv2d");
+  EXPECT_THAT(changed_refusal(result, R"({"as_int":1})"),
+              HasSubstr("a tensor, a list of them or an integer as output of aten::conv2d"));
+  EXPECT_THAT(changed_refusal(result, R"({"as_sym_int":{"as_name":"conv2d"}})"),
+              HasSubstr("a tensor, got \"conv2d\", which is an integer"));
+}
+
+TEST(ExportedProgram, OnlyOneImageComesInAndOneTensorOut) {
+  const std::string images = R"({"user_input":{"arg":{"as_tensor":{"name":"x"}}}})";
+  EXPECT_THAT(changed_refusal(images, R"({"user_input":{"arg":{"as_int":3}}})"),
+              HasSubstr("a network of images alone, got another argument"));
+  EXPECT_THAT(
+      changed_refusal(images, images + R"(,{"user_input":{"arg":{"as_tensor":{"name":"y"}}}})"),
+      HasSubstr("a network of images alone, got 2 tensors as arguments"));
+  EXPECT_THAT(changed_refusal(images, R"({"token":{"arg":{"name":"x"}}})"),
+              HasSubstr("parameters, buffers, constants and images as inputs, got \"token\""));
+  EXPECT_THAT(changed_refusal(R"("parameter_name":"bn.bias")", R"("parameter_name":"bn.weight")"),
+              HasSubstr("a name for each tensor, none twice, got \"bn.weight\""));
+  const std::string logits = R"({"user_output":{"arg":{"as_tensor":{"name":"linear"}}}})";
+  EXPECT_THAT(changed_refusal(logits, logits + "," + logits),
+              HasSubstr("one output, the logits, got 2"));
+  EXPECT_THAT(changed_refusal(logits, R"({"loss_output":{"arg":{"name":"linear"}}})"),
+              HasSubstr("a tensor as output, got \"loss_output\""));
+  EXPECT_THAT(changed_refusal(logits, R"({"user_output":{"arg":{"as_int":1}}})"),
+              HasSubstr("a tensor as output, got \"as_int\""));
+}
+
+TEST(ExportedProgram, TablesOfTensorsAreChecked) {
+  const auto with_weights = [](const std::vector<std::string>& weights) {
+    return refusal(exported::good_records(exported::model_json(), weights));
+  };
+  auto weights = exported::good_weights();
+  const std::string many = exported::ints(std::vector<std::int64_t>(65, 1));
+  weights[3] = exported::weight_line("fc.weight", "w3", many, many);
+  EXPECT_THAT(with_weights(weights), HasSubstr("at most 64 sizes for \"fc.weight\""));
+  weights = exported::good_weights();
+  weights.erase(weights.begin());
+  EXPECT_THAT(with_weights(weights), HasSubstr("values of \"conv.weight\", got none"));
+  auto records = exported::good_records();
+  records[1].second = "[]";
+  EXPECT_THAT(refusal(records), HasSubstr("an object in model_weights_config.json"));
+  records = exported::good_records();
+  records[10] = {"net/byteorder", "big"};
+  EXPECT_THAT(refusal(records), HasSubstr("values in little-endian order"));
+  records = exported::good_records();
+  records.emplace_back("other/models/model.json", "{}");
+  EXPECT_THAT(refusal(records), HasSubstr("one models/model.json, got two"));
 }
 
 }  // namespace

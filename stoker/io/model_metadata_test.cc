@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/test_files.h"
+
 namespace stoker {
 namespace {
 
@@ -40,6 +42,16 @@ TEST(ModelMetadata, NamesTheKeyThatCannotBeUsed) {
   }
   EXPECT_THROW(static_cast<void>(read_model_preprocessing({}, "m")), Error);
   EXPECT_THROW(static_cast<void>(read_model_classes({{"stoker.classes", "[]"}}, "m")), Error);
+}
+
+TEST(ModelMetadata, ADepthIsSixteenOrNotGiven) {
+  SafetensorsMetadata metadata = kGood;
+  EXPECT_EQ(read_model_preprocessing(metadata, "m").image.depth, 8);
+  metadata["stoker.depth"] = "16";
+  EXPECT_EQ(read_model_preprocessing(metadata, "m").image.depth, 16);
+  metadata["stoker.depth"] = "12";
+  EXPECT_THAT(message_of([&] { static_cast<void>(read_model_preprocessing(metadata, "m")); }),
+              testing::HasSubstr("stoker.depth cannot be used: m. Expected 16, got 12"));
 }
 
 }  // namespace

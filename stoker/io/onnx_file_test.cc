@@ -134,6 +134,22 @@ TEST(OnnxFile, ShapesAndBytesMustAgree) {
               HasSubstr("at most 64 numbers"));
 }
 
+TEST(OnnxFile, AnInputHasAtMost64Sizes) {
+  const auto model_with = [](int sizes) {
+    ProtoMessage size, shape, tensor, type, port, graph;
+    size.add_integer(1, 3);
+    for (int i = 0; i < sizes; ++i) shape.add_message(1, size);
+    tensor.add_message(2, shape);
+    type.add_message(1, tensor);
+    port.add_text(1, "x");
+    port.add_message(2, type);
+    graph.add_message(11, port);
+    return model_of(graph);
+  };
+  EXPECT_EQ(facts_of(model_with(64)).inputs.at(0).shape.size(), 64U);
+  EXPECT_THAT(onnx_refusal(model_with(65)), HasSubstr("at most 64 sizes"));
+}
+
 TEST(OnnxFile, DeepNestingIsRefused) {
   ProtoMessage graph;
   for (int i = 0; i < 20; ++i) {

@@ -68,6 +68,8 @@ TEST(TimmConfig, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(config_refusal("[]"), HasSubstr("an object"));
   EXPECT_THAT(config_refusal("{"), HasSubstr("cannot read config.json"));
   EXPECT_THAT(config_refusal(std::string(100, '[')), HasSubstr("levels of nesting"));
+  EXPECT_THAT(config_refusal(std::string((64U << 20) + 1, ' ')),
+              HasSubstr("at most 67108864 bytes"));
   EXPECT_THAT(config_refusal("{}"), HasSubstr("architecture"));
   EXPECT_THAT(config_refusal(R"({"architecture":"../../x"})"), HasSubstr("a network's name"));
   EXPECT_THAT(config_refusal(R"({"architecture":7})"), HasSubstr("a short text"));

@@ -258,7 +258,7 @@ TEST(TorchFile, LooksAtTheBeginning) {
 std::vector<Bytes> seeds() {
   std::ifstream file(std::filesystem::path(source_dir()) / "tests/fuzz/torch_file_seeds.base64");
   std::vector<Bytes> all;
-  for (std::string line; std::getline(file, line);) all.push_back(decode_base64(line));
+  for (std::string line; std::getline(file, line);) all.push_back(bytes_of_base64(line));
   return all;
 }
 

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/sanitizers.h"
+#include "stoker/core/test_files.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/pipeline/test_threads.h"
@@ -87,6 +89,28 @@ TEST(FeedErrors, MemoryThatCannotBeHadIsAnErrorAndLeavesNoThread) {
                Error);
   EXPECT_TRUE(threads_end(before));
 }
+
+// UBSan's checks need descriptors of their own.
+#if !STOKER_ASAN
+// With each further descriptor it comes one step further.
+TEST(FeedErrors, WithoutDescriptorsThereAreNoProcesses) {
+  const auto source = std::make_shared<MadeUpSource>(40);
+  int descriptors = 0;
+  for (const char* what :
+       {"cannot make a pipe", "cannot start worker processes",
+        "cannot get memory that processes share", "cannot make a socket for worker processes"}) {
+    const int threads = threads_now();
+    ++descriptors;
+    const ErrorDetails error = error_of([&] {
+      const DescriptorLimit limit(descriptors);
+      const Feed feed(source, Policy(), {.workers = 2, .batch_size = 4, .isolate = true});
+    });
+    EXPECT_THAT(error.what, testing::HasSubstr(what)) << descriptors;
+    EXPECT_EQ(error.found, "Too many open files");
+    EXPECT_TRUE(threads_end(threads));
+  }
+}
+#endif
 
 TEST(FeedStop, ABatchMayOutliveItsFeed) {
   std::optional<Batch> batch;

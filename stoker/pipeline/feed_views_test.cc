@@ -248,5 +248,23 @@ TEST(Fields, LayoutDescribesTheBlock) {
               HasSubstr("image, label, index, classes"));
 }
 
+TEST(Fields, ALayoutLargerThanAllAddressesIsRefused) {
+  const BatchContents contents{.image = {.height = kMaxSide, .width = kMaxSide, .channels = 3},
+                               .views = 64};
+  EXPECT_THAT(message_of([&] { const BatchLayout layout(contents, 1U << 24); }),
+              HasSubstr("too large for this machine's addresses"));
+}
+
+TEST(Fields, OfEveryBatchHaveFunctionsOfTheirOwn) {
+  Feed feed(std::make_shared<WithFields>(), Policy(), {.workers = 1, .batch_size = 2});
+  const auto batch = feed.next();
+  ASSERT_TRUE(batch);
+  for (const char* field : {"image", "label", "index"}) {
+    EXPECT_THAT(message_of([&] { (void)batch->numbers(field); }),
+                HasSubstr("has a function of its own"))
+        << field;
+  }
+}
+
 }  // namespace
 }  // namespace stoker

@@ -1,6 +1,8 @@
 #include "stoker/pipeline/isolated_preprocessor.h"
 
 #include <atomic>
+#include <csignal>
+#include <stdexcept>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -9,6 +11,7 @@
 #include "stoker/image/jpeg.h"
 #include "stoker/image/png.h"
 #include "stoker/image/test_images.h"
+#include "stoker/pipeline/test_threads.h"
 
 namespace stoker {
 namespace {
@@ -91,6 +94,29 @@ TEST(IsolatedPreprocessor, GivesUpAtTheDeadlineWhereNoDecoderIsFree) {
   std::this_thread::sleep_for(5ms);
   EXPECT_THROW(isolated.encoded(out, large, "the image", IsolatedPreprocessor::Clock::now()),
                DecodersBusy);
+}
+
+TEST(IsolatedPreprocessor, StartsAnotherDecoderAfterOneThatCannotGoOn) {
+  const IsolatedPreprocessor isolated(kWanted, {.decoders = 1});
+  const std::vector<std::byte> good = jpeg_of(1);
+  std::vector<std::byte> out(16 * 16 * 3 * sizeof(float)), expected = out;
+  isolated.encoded(expected, good, "the image");
+  const pid_t child = test::only_child();
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  std::string reason;
+  for (int i = 0; i < 10'000 && reason.empty(); ++i) {  // some come before its end is seen
+    try {
+      isolated.encoded(out, good, "the image");
+    } catch (const Error& error) {
+      FAIL() << "the image is blamed: " << error.what();
+    } catch (const std::runtime_error& error) {
+      reason = error.what();
+    }
+  }
+  EXPECT_THAT(reason, testing::HasSubstr("worker processes cannot go on"));
+  isolated.encoded(out, good, "the image");
+  EXPECT_EQ(out, expected);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -158,6 +161,16 @@ TEST(Ring, ABatchOutlivesItsRingsOwner) {
   ring->stop();
   ring.reset();
   EXPECT_EQ(batch->labels()[0], 0);
+}
+
+TEST(Ring, LargerThanAllAddressesIsRefused) {
+  EXPECT_THAT(message_of([] {
+                const Ring ring(BatchPlan({.samples = 1 << 20, .batch_size = 1 << 16}),
+                                BatchContents{.image = {.height = kMaxSide, .width = kMaxSide},
+                                              .pixel_type = PixelType::kU8},
+                                Ring::Options{.batches = 1024, .workers = 1});
+              }),
+              testing::HasSubstr("too large for this machine's addresses"));
 }
 
 }  // namespace

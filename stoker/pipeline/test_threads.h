@@ -1,10 +1,14 @@
-// Counting the threads of this process, for tests that threads end.
+// Counting the threads of this process, for tests that threads end; and finding its child.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
+
+#include <unistd.h>
 
 namespace stoker::test {
 
@@ -34,6 +38,13 @@ inline bool threads_become(int expected) {
 // No more than before. Under qemu, one that was joined long ago may have been counted then.
 inline bool threads_end(int before) {
   return threads_reach([before](int now) { return now <= before; });
+}
+
+// The one process that the main thread has started and nobody has waited for; 0: there is none.
+inline pid_t only_child() {
+  pid_t child = 0;
+  std::ifstream("/proc/self/task/" + std::to_string(getpid()) + "/children") >> child;
+  return child;
 }
 
 }  // namespace stoker::test

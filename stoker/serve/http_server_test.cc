@@ -2,6 +2,7 @@
 #include "stoker/serve/http_server.h"
 
 #include <atomic>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -13,7 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
+#include "stoker/serve/classify_service.h"
 
 namespace stoker {
 namespace {
@@ -231,6 +233,26 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   };
   EXPECT_THROW(listen({.address = "localhost"}), Error);
   EXPECT_THROW(listen({.port = echo.server->port(), .threads = 1}), Error);
+}
+
+TEST(ReadToken, IsTheFirstLineOfAFileThatOthersMayNotRead) {
+  using std::filesystem::perms;
+  const TempFolder folder;
+  const auto put = [&](const std::string& text, perms mode) {
+    const auto path = folder.write("token", Bytes(text.begin(), text.end()));
+    std::filesystem::permissions(path, mode);
+    return path.string();
+  };
+  const std::string token = "0123456789abcdef";
+  constexpr perms kOwn = perms::owner_read | perms::owner_write;
+  EXPECT_EQ(read_token(put(token + " \r\nmore\n", kOwn)), token);
+  EXPECT_THAT(message_of([&] { static_cast<void>(read_token(put("short\n", kOwn))); }),
+              HasSubstr("at least 16 characters, got 5"));
+  EXPECT_THAT(
+      message_of([&] { static_cast<void>(read_token(put(token, kOwn | perms::others_read))); }),
+      HasSubstr("everybody may read the token"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(read_token("/none")); }),
+              HasSubstr("cannot read the token: /none"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 
 namespace stoker {
 namespace {
@@ -147,6 +147,26 @@ TEST(InferenceProtocol, DescribesTheModel) {
   EXPECT_EQ(json["inputs"][2]["shape"], Json({-1, 3, 1, 2}));
   EXPECT_EQ(json["outputs"][0]["shape"], Json({-1, 2}));
   EXPECT_EQ(Json::parse(server_metadata("1.2"))["version"], "1.2");
+}
+
+TEST(InferenceProtocol, SaysWhatATensorDoesNotHold) {
+  const Json pixels = {
+      {"name", "pixels"}, {"datatype", "UINT8"}, {"shape", {1, 2, 1}}, {"data", "AQI="}};
+  EXPECT_THAT(message_of([&] { parsed(request_with(pixels)); }),
+              testing::HasSubstr("\"data\", a list"));
+  const Json images = {{"name", "image"},
+                       {"datatype", "BYTES"},
+                       {"shape", {1}},
+                       {"parameters", {{"binary_data_size", 5}}}};
+  EXPECT_THAT(message_of([&] { parsed(request_with(images), std::string("\3\0\0\0f", 5)); }),
+              testing::HasSubstr("a length before each element"));
+  const Json values = {{"name", "values"},
+                       {"datatype", "FP32"},
+                       {"shape", {1, 3, 2, 1}},
+                       {"data", {1, 2, 3, 4, 5, 6}}};
+  EXPECT_THAT(
+      message_of([&] { parsed(request_with(values)); }),
+      testing::AllOf(testing::HasSubstr("[images,3,1,2]"), testing::HasSubstr("[1,3,2,1]")));
 }
 
 }  // namespace

@@ -105,5 +105,14 @@ TEST(FetchFile, AMissingOrTooLongFileIsAnError) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "cache"));
 }
 
+TEST(FetchFile, AFolderThatCannotBeMadeIsNamed) {
+  const TempFolder folder;
+  const TestHttpServer server(std::vector<TestReply>{{.body = kWeights}});
+  folder.write("cache", {1});  // a file where the folder should be
+  EXPECT_THAT(fetch_refusal(request_of(server, folder)),
+              HasSubstr("cannot make the folder: " + (folder.path() / "cache").string()));
+  EXPECT_EQ(contents_of(folder.path() / "cache"), Bytes{1});
+}
+
 }  // namespace
 }  // namespace stoker

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <list>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -377,6 +378,67 @@ TEST(ObjectCache, IsNotEmptiedByAManifestThatNamesAnAbsurdSize) {
   lie.bytes = 200'000;  // fits on the disk, not in the cache
   EXPECT_THROW(static_cast<void>(cache.bring(store, lie, {})), Error);
   EXPECT_TRUE(fs::exists(kept));
+}
+
+TEST(ObjectCache, SaysWhyItsFolderCannotBeMade) {
+  const TempFolder folder;
+  folder.write("file", {1});
+  const ErrorDetails error =
+      error_of([&] { const ObjectCache cache(folder.path() / "file" / "deep" / "c", 1 << 20); });
+  EXPECT_EQ(error.what, "cannot use the cache of objects");
+  EXPECT_THAT(error.found, HasSubstr("Not a directory"));
+  EXPECT_THAT(error.hint, HasSubstr("`cache_dir`"));
+}
+
+TEST(ObjectCache, SaysWhatIsInTheWayOfAnObject) {
+  const TempFolder folder;
+  const ObjectCache cache(folder.path(), 1 << 20);
+  const FakeStore store(content_of(1));
+  const CachedObject object = store.object();
+  fs::create_directories(cache.path_of(object) / "inside");
+  const ErrorDetails known = error_of([&] { static_cast<void>(cache.bring(store, object, {})); });
+  const ErrorDetails unknown =
+      error_of([&] { static_cast<void>(cache.bring_unknown(store, "o", {})); });
+  for (const ErrorDetails& error : {known, unknown}) {
+    EXPECT_EQ(error.path, cache.path_of(object).string());
+    EXPECT_THAT(error.found, HasSubstr("directory"));
+  }
+  // Nobody is made to write where a link leads.
+  fs::remove_all(cache.path_of(object));
+  const fs::path part = folder.path() / (object.digest + ".part");
+  fs::remove(part);
+  fs::create_symlink(folder.path() / "elsewhere", part);
+  EXPECT_THAT(error_of([&] { static_cast<void>(cache.bring(store, object, {})); }).found,
+              HasSubstr("symbolic links"));
+  EXPECT_FALSE(fs::exists(folder.path() / "elsewhere"));
+}
+
+TEST(ObjectCache, SaysWhyAnObjectCannotBeWrittenAndCompletesItLater) {
+  const TempFolder folder;
+  const ObjectCache cache(folder.path(), 1 << 20);
+  const FakeStore store(content_of(2));
+  const auto fetch = [&] {
+    const FileSizeLimit limit(5'000);
+    static_cast<void>(cache.bring(store, store.object(), {}));
+  };
+  EXPECT_THAT(message_of(fetch), HasSubstr("File too large"));
+  store.bytes = 0;
+  const Bytes found = content_of_file(cache.bring(store, store.object(), {}));
+  EXPECT_EQ(std::string(found.begin(), found.end()), content_of(2));
+  EXPECT_LT(store.bytes, 16'000U);  // not what had been written
+}
+
+TEST(ObjectCache, AStopEndsTheWaitForALock) {
+  const TempFolder folder;
+  const ObjectCache cache(folder.path(), 1 << 20);  // patient for long
+  const FakeStore store(content_of(3));
+  const HeldLock part(folder.path() / (store.object().digest + ".part"));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THAT(
+      message_of([&] { static_cast<void>(cache.bring(store, store.object(), stop.get_token())); }),
+      HasSubstr("canceled"));
+  EXPECT_EQ(store.reads, 0);
 }
 
 }  // namespace

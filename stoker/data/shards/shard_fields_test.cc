@@ -1,5 +1,6 @@
 // Fields of samples in shards: a table's are the same after being written, and others' .json are
 // read as they are written.
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/data/catalog.h"
+#include "stoker/data/detail/json_labels.h"
 #include "stoker/data/division.h"
 #include "stoker/data/shards/foreign_shards.h"
 #include "stoker/data/shards/shard_index.h"
@@ -231,6 +233,25 @@ TEST_F(ShardFields, WithoutKeysJsonIsReadAsBefore) {
   const auto shards = open(folder_.path() / "foreign");
   EXPECT_THAT(shards->class_names(), ElementsAre("u", "v"));
   EXPECT_TRUE(shards->fields().empty());
+}
+
+TEST_F(ShardFields, ListsWithoutAnyClassAreRefused) {
+  put_tar({R"({"l": []})", R"({"l": []})"});
+  EXPECT_THAT(message_of([&] { (void)open(folder_.path() / "foreign", {.labels = {"l"}}); }),
+              HasSubstr("no sample of the shards has a class"));
+}
+
+TEST(JsonOfASample, IsRefusedWhereJsonCannotHoldIt) {
+  const auto refusal = [](const std::vector<FieldInfo>& fields, const Numbers& numbers) {
+    return message_of([&] { static_cast<void>(detail::json_of(fields, numbers)); });
+  };
+  const FieldInfo target{.name = std::string(kTargetField), .values = {"x"}};
+  const FieldInfo weight{.name = std::string(kWeightField), .values = {"x"}};
+  const FieldInfo latin{.name = std::string(kClassesField), .values = {"caf\xE9"}};
+  EXPECT_THAT(refusal({target}, {std::numeric_limits<float>::infinity()}),
+              AllOf(HasSubstr("finite numbers"), HasSubstr("x inf")));
+  EXPECT_THAT(refusal({target, weight}, {1, 2}), HasSubstr("would have the same key"));
+  EXPECT_THAT(refusal({latin}, {1}), HasSubstr("in UTF-8"));
 }
 
 }  // namespace

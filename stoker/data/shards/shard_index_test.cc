@@ -213,5 +213,25 @@ TEST(ScanShard, ASampleWithoutJsonHasNoKeys) {
               HasSubstr("no JSON"));
 }
 
+// A manifest with these lines, and the digest that belongs to them.
+std::string digested(const std::string& lines) {
+  return lines + "#digest\t" + digest_of(as_bytes(lines)) + "\n";
+}
+
+TEST(ShardManifest, RefusesLinesThatSayNothing) {
+  const std::string digest(32, 'a');
+  const std::string shard = "a.tar\t1\t2\t" + digest + "\t3\t" + digest + "\n";
+  const auto refusal = [](const std::string& lines) {
+    return message_of([&] { static_cast<void>(parse_manifest(digested(lines), "m")); });
+  };
+  EXPECT_EQ(parse_manifest(digested("#stoker-shards\t1\n" + shard), "m").shards.size(), 1U);
+  EXPECT_THAT(refusal("#stoker-shards\t3\n" + shard), HasSubstr("#stoker-shards, 1 or 2"));
+  EXPECT_THAT(refusal("#stoker-shards\t1\n#classes\tcat\tdog\x1b[2J\n" + shard),
+              testing::AllOf(HasSubstr("names of classes"), HasSubstr("line 2")));
+  EXPECT_THAT(refusal("#stoker-shards\t1\n#shape\t0\t28\t1\n" + shard), HasSubstr("height, width"));
+  EXPECT_THAT(refusal("#stoker-shards\t1\n"), HasSubstr("at least one shard"));
+  EXPECT_THAT(refusal("#stoker-shards\t2\n" + shard), HasSubstr("fields of the samples"));
+}
+
 }  // namespace
 }  // namespace stoker

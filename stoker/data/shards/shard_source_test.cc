@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stoker/core/digest.h"
 #include "stoker/data/catalog.h"
 #include "stoker/data/data_identity.h"
 #include "stoker/data/identity_difference.h"
@@ -539,6 +540,134 @@ TEST(ShardPool, ClosesFilesThatACacheRemovedWhereAShardCannotBeOpened) {
   EXPECT_FALSE(expected.expired());
   EXPECT_THAT(message_of([&] { static_cast<void>(pool.get(4, waited)); }), HasSubstr("at all"));
   EXPECT_FALSE(expected.expired());
+}
+
+// ---- What cannot be written ----
+
+TEST_F(Shards, AnImageThatCannotBeReadOrEncodedIsNamed) {
+  const fs::path image = data_.path() / "data/cat/3.png";
+  Bytes half = contents_of(image);
+  half.resize(half.size() / 2);
+  data_.write("data/cat/3.png", half);
+  EXPECT_EQ(error_of([&] { write({.quality = 80}); }).path, image.string());
+  fs::remove_all(out());
+  data_.write("data/cat/3.png", {1, 2, 3});
+  EXPECT_EQ(error_of([&] { write(); }).path, image.string());
+}
+
+TEST_F(Shards, AreNotWrittenWhereThereCanBeNoFolderOrOfNoSize) {
+  data_.write("file", {1});
+  const LocalStore below(data_.path() / "file" / "out");
+  EXPECT_THAT(message_of([&] { static_cast<void>(write_shards(*folder(), below, {})); }),
+              AllOf(HasSubstr("cannot make a folder for shards"), HasSubstr("/file/out")));
+  EXPECT_THAT(message_of([&] { write({.shard_bytes = 0}); }), HasSubstr("1 byte or more"));
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+// It takes what is written, and gives it back with another first byte.
+class FaultyStore final : public Store {
+ public:
+  explicit FaultyStore(const fs::path& folder) : folder_(folder) {}
+  [[nodiscard]] std::string where() const override { return "faulty://"; }
+  [[nodiscard]] std::optional<ObjectFacts> look(const std::string& name) const override {
+    return folder_.look(name);
+  }
+  void read(const ReadRequest& request, const ByteSink& sink) const override {
+    folder_.read(request, [&](std::span<const std::byte> bytes) {
+      std::vector<std::byte> changed(bytes.begin(), bytes.end());
+      if (!changed.empty()) changed.front() ^= std::byte{1};
+      sink(changed);
+    });
+  }
+  void write(const std::string& name, const fs::path& file) const override {
+    folder_.write(name, file);
+  }
+  [[nodiscard]] std::vector<std::string> list() const override { return folder_.list(); }
+
+ private:
+  LocalStore folder_;
+};
+
+TEST_F(Shards, AreReadBackFromTheStoreAndCompared) {
+  const FaultyStore store(out());
+  const auto write_there = [&] { static_cast<void>(write_shards(*folder(), store, {})); };
+  const ErrorDetails error = error_of(write_there);
+  EXPECT_THAT(error.what, HasSubstr("reads back differently"));
+  EXPECT_THAT(error.path, HasSubstr("faulty:///shard-000000.tar"));
+  EXPECT_FALSE(fs::exists(out() / kManifestName));
+}
+
+// ---- What cannot be read ----
+
+TEST_F(Shards, AreMixedInAWindowOfAtLeastOne) {
+  write();
+  for (const auto count : {&ShardOptions::window, &ShardOptions::lanes}) {
+    DataOptions options = options_;
+    options.shards.*count = 0;
+    EXPECT_THAT(message_of([&] { (void)open_data(out().string(), Split::kTrain, options); }),
+                HasSubstr("cannot mix the shards"));
+  }
+}
+
+TEST_F(Shards, HaveTheSizeThatTheManifestStatesOrNone) {
+  write();
+  EXPECT_THAT(message_of([&] { (void)open(out())->shape(); }), HasSubstr("may differ in size"));
+  ShardManifest manifest =
+      parse_manifest(read_text(LocalStore(out()), kManifestName, 1 << 20), "m");
+  manifest.shape = ImageShape{5, 5, 3};
+  const std::string text = to_text(manifest);
+  data_.write(fs::path("out") / kManifestName, Bytes(text.begin(), text.end()));
+  SampleBuffer buffer;
+  const auto sample = open(out())->read(0, buffer);
+  ASSERT_FALSE(sample);
+  EXPECT_THAT(to_string(sample.error()),
+              AllOf(HasSubstr("another shape than the manifest"), HasSubstr(".tar#0")));
+}
+
+// The index of a hostile manifest says so; the file is a hole.
+TEST_F(Shards, ASampleOfMoreThanAGigabyteIsRefusedBeforeMemoryIsTaken) {
+  constexpr std::uint64_t kBytes = (std::uint64_t{1} << 30) + 4096;
+  fs::resize_file(data_.write("large/a.tar", {}), kBytes);
+  const std::string index = to_text(ShardIndex{
+      .shard = "a.tar", .samples = {{.offset = 512, .length = (1U << 30) + 1, .name = "0.png"}}});
+  data_.write("large/a.tsv", Bytes(index.begin(), index.end()));
+  const std::string manifest =
+      to_text(ShardManifest{.shards = {{.name = "a.tar",
+                                        .samples = 1,
+                                        .bytes = kBytes,
+                                        .digest = std::string(32, 'a'),
+                                        .index_bytes = index.size(),
+                                        .index_digest = digest_of(test::as_bytes(index))}}});
+  data_.write(fs::path("large") / kManifestName, Bytes(manifest.begin(), manifest.end()));
+  SampleBuffer buffer;
+  const auto sample = open(data_.path() / "large")->read(0, buffer);
+  ASSERT_FALSE(sample);
+  EXPECT_THAT(to_string(sample.error()),
+              AllOf(HasSubstr("a.tar#0"), HasSubstr("at most a gigabyte")));
+}
+
+TEST_F(Shards, OfOthersWithoutImagesOrWithSomeClassesAreRefused) {
+  const auto put = [&](const std::string& name, const std::string& members) {
+    const std::string archive = members + tar_end();
+    data_.write(name, Bytes(archive.begin(), archive.end()));
+    return data_.path() / name;
+  };
+  const fs::path empty = put("empty/a.tar", "");
+  EXPECT_THAT(message_of([&] { (void)open(empty); }), HasSubstr("the shard has no samples"));
+  const fs::path some =
+      put("some/a.tar", member("0.png", "x") + member("0.cls", "1") + member("1.png", "y"));
+  EXPECT_THAT(message_of([&] { (void)open(some); }), HasSubstr("have a class and others none"));
+  const fs::path broken = put("broken/a.tar", member("0.png", "no image"));
+  SampleBuffer buffer;
+  const auto sample = open(broken)->read(0, buffer);
+  ASSERT_FALSE(sample);
+  EXPECT_THAT(sample.error().path, HasSubstr("a.tar#0"));
+}
+
+TEST_F(Shards, AreNotFoundInAFolderThatHasNone) {
+  fs::create_directories(data_.path() / "odd" / "folder.tar");
+  EXPECT_THAT(message_of([&] { (void)open(data_.path() / "odd"); }),
+              AllOf(HasSubstr("cannot find shards"), HasSubstr("`stoker shard`")));
 }
 
 }  // namespace

@@ -62,5 +62,10 @@ TEST(FieldRows, WhatDoesNotFitIsABug) {
   EXPECT_THROW(FieldRows({kFields[1], kFields[0]}), InvariantError);
 }
 
+TEST(Fields, TheOffsetOfOneThatIsNotThereIsABug) {
+  EXPECT_EQ(field_offset(kFields, kWeightField), 3U);
+  EXPECT_THROW((void)field_offset(kFields, kTargetField), InvariantError);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "stoker/core/test_files.h"
+#include "stoker/data/sources/folder_source.h"
 #include "stoker/data/test_listings.h"
 
 namespace stoker {
@@ -205,6 +206,28 @@ TEST(ImageFolder, RealPlates) {
   const ImageListing test = list_images(parts.test);
   EXPECT_TRUE(test.class_names.empty());
   EXPECT_EQ(test.images.size(), 744U);
+}
+
+TEST(ImageFolder, AFileOfMoreThanAGigabyteIsRefusedBeforeMemoryIsTaken) {
+  const TempFolder folder;
+  fs::resize_file(folder.write("a/1.png", {}), (std::uint64_t{1} << 30) + 1);  // a hole: no space
+  const FolderSource source(list_images(folder.path()));
+  SampleBuffer buffer;
+  const auto sample = source.read(0, buffer);
+  ASSERT_FALSE(sample);
+  EXPECT_EQ(sample.error().path, (folder.path() / "a/1.png").string());
+  EXPECT_THAT(sample.error().found, HasSubstr("more than a gigabyte"));
+  EXPECT_TRUE(buffer.file.empty());
+}
+
+TEST(ImageFolder, HasNoSizeWithoutAPolicyThatSetsIt) {
+  const TempFolder folder;
+  write_files(folder, {"a/1.png"});
+  const ErrorDetails error =
+      error_of([&] { (void)FolderSource(list_images(folder.path())).shape(); });
+  EXPECT_EQ(error.path, folder.path().string());
+  EXPECT_THAT(error.what, HasSubstr("may differ in size"));
+  EXPECT_THAT(error.hint, HasSubstr("`aa`"));
 }
 
 }  // namespace

@@ -249,5 +249,13 @@ TEST_F(ImageTable, ListsUnderItsExtensionStayLists) {
   EXPECT_THAT(error.hint, HasSubstr("path,label"));
 }
 
+TEST_F(ImageTable, AMillionClassesAreTheMost) {
+  std::string text = "path,tags\na.png,";
+  for (int i = 0; i <= 1'000'000; ++i) text += std::to_string(i) + ";";
+  const ErrorDetails error = error_for(text + "\n", {.labels = {"tags"}});
+  EXPECT_EQ(error.expected, "at most 1000000 classes");
+  EXPECT_THAT(error.hint, HasSubstr("`target`"));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -1,7 +1,9 @@
 #include "stoker/data/sources/joined_source.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,13 +24,21 @@ std::string class_at(const std::vector<std::string>& names, std::size_t place) {
   return fmt::format("\"{}\" as class {} of {}", names[place], place, names.size());
 }
 
-std::string field_names(const Source& source) {
-  std::string text;
+// (field, value) for each number of a sample.
+using NumberNames = std::vector<std::pair<std::string, std::string>>;
+
+NumberNames number_names(const Source& source) {
+  NumberNames names;
   for (const FieldInfo& field : source.fields()) {
-    text +=
-        fmt::format("{}{} ({} numbers)", text.empty() ? "" : ", ", field.name, field.values.size());
+    for (const std::string& value : field.values) names.emplace_back(field.name, value);
   }
-  return text.empty() ? "none" : text;
+  return names;
+}
+
+std::string number_at(const NumberNames& names, std::size_t place) {
+  if (place >= names.size()) return fmt::format("no number {}", place);
+  const auto& [field, value] = names[place];
+  return fmt::format("\"{}\" of {} as number {} of {}", value, field, place, names.size());
 }
 
 void check_fits(const JoinedSource::Part& first, const JoinedSource::Part& other) {
@@ -42,10 +52,13 @@ void check_fits(const JoinedSource::Part& first, const JoinedSource::Part& other
                  .expected = fmt::format("the same classes: {}", class_at(expected, place)),
                  .found = class_at(found, place)});
   }
-  if (!std::ranges::equal(first.source->fields(), other.source->fields())) {
+  const NumberNames wanted = number_names(*first.source), given = number_names(*other.source);
+  if (wanted != given) {
+    const auto place =
+        static_cast<std::size_t>(std::ranges::mismatch(wanted, given).in1 - wanted.begin());
     throw Error({.what = what,
-                 .expected = fmt::format("the same fields: {}", field_names(*first.source)),
-                 .found = field_names(*other.source)});
+                 .expected = fmt::format("the same fields: {}", number_at(wanted, place)),
+                 .found = number_at(given, place)});
   }
   const bool depth = first.source->depth() == other.source->depth();
   if (depth && first.source->channels() == other.source->channels()) return;

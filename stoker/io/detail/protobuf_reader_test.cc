@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/core/error.h"
+#include "stoker/core/test_files.h"
 #include "stoker/io/detail/protobuf.h"
 
 namespace stoker::detail {
@@ -85,6 +86,21 @@ TEST(ProtoReader, RefusesLengthsAndNumbersBeyondTheirRange) {
   EXPECT_THAT(proto_refusal(most + "\x01"), HasSubstr("a field from 1"));
   EXPECT_THAT(proto_refusal("\x0b"), HasSubstr("wire type 3"));
   EXPECT_THAT(proto_refusal(std::string("\x0d\0\0", 3)), HasSubstr("4 bytes"));
+}
+
+TEST(ProtoReader, RefusesFieldsOfAnotherKind) {
+  ProtoMessage message;
+  message.add_integer(1, 5);
+  message.add_text(2, "x");
+  ProtoReader reader = reader_of(message.bytes());
+  const auto number = reader.next(), text = reader.next();
+  ASSERT_TRUE(number && text);
+  EXPECT_THAT(message_of([&] { static_cast<void>(reader.message(*number)); }),
+              HasSubstr("a message in field 1, got a number"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(reader.text(*number)); }),
+              HasSubstr("a text in field 1, got a number"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(reader.integer(*text)); }),
+              HasSubstr("an integer in field 2, got something else"));
 }
 
 }  // namespace

@@ -61,6 +61,20 @@ TEST(TimmFolder, EveryFramingComesBack) {
   EXPECT_THROW(static_cast<void>(make_timm_config(subject)), Error);
 }
 
+TEST(TimmFolder, ImagesThatTimmDoesNotTakeAreRefused) {
+  const auto message = [](const ImageShape& image, const std::string& window) {
+    const TimmSubject subject{.architecture = "resnet18",
+                              .image = image,
+                              .class_names = {"a", "b"},
+                              .preprocessing = {.window = window}};
+    return message_of([&] { static_cast<void>(make_timm_config(subject)); });
+  };
+  EXPECT_THAT(message({224, 224, 1}, ""), HasSubstr("timm cannot use resnet18 as it is"));
+  EXPECT_THAT(message({224, 224, 1}, ""), HasSubstr("got 1 channels of 8 bits"));
+  EXPECT_THAT(message({224, 224, 3, 16}, ""), HasSubstr("got 3 channels of 16 bits"));
+  EXPECT_THAT(message({224, 224, 3}, "100,4000"), HasSubstr("without a window"));
+}
+
 TEST(TimmFolder, TheFilterOfAFraming) {
   EXPECT_EQ(framing_filter("resize_crop(256,224,3)"), "bicubic");
   EXPECT_EQ(framing_filter("resize(256,224)"), "bilinear");

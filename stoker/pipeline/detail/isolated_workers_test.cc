@@ -512,5 +512,42 @@ TEST(IsolatedWorkers, TellTheWatchdogWhichSampleTheyAreAt) {
   EXPECT_THAT(stalled, testing::Contains("made-up#21"));
 }
 
+// ---- What they cannot do ----
+
+// Sample 3 lies in a file that is larger than the memory through which files go to processes.
+class HugeFileSource final : public MadeUpSource {
+ public:
+  using MadeUpSource::MadeUpSource;
+  [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
+                                                              const MakeRoom& room) const override {
+    if (index == 3) static_cast<void>(room((std::size_t{256} << 20) + 1));
+    return std::span<const std::byte>();
+  }
+};
+
+TEST(IsolatedWorkers, AFileThatIsTooLargeForThemCostsItsSample) {
+  FeedOptions options = limited(kLong);
+  options.on_error = OnError::kSkip;
+  Feed feed(std::make_shared<HugeFileSource>(40), Policy(), options);
+  EXPECT_EQ(record(feed).labels.size(), 40U);
+  ASSERT_EQ(feed.faults().size(), 1U);
+  EXPECT_EQ(feed.faults()[0].name, "made-up#3");
+  EXPECT_THAT(feed.faults()[0].reason, testing::HasSubstr("too large for a worker process"));
+}
+
+TEST(IsolatedWorkers, EndTheRunWhereTheProcessThatStartsThemIsKilled) {
+  Feed feed(std::make_shared<MadeUpSource>(100'000), Policy(), limited(kLong));
+  ASSERT_TRUE(feed.next());
+  const pid_t zygote = test::only_child();
+  ASSERT_GT(zygote, 0);
+  ASSERT_EQ(::kill(zygote, SIGKILL), 0);
+  const ErrorDetails error = error_of([&] {
+    while (feed.next()) {
+    }
+  });
+  EXPECT_EQ(error.what, "worker processes cannot go on");
+  EXPECT_EQ(error.found, "the process that starts workers is gone");
+}
+
 }  // namespace
 }  // namespace stoker::detail

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/core/sanitizers.h"
 #include "stoker/core/test_files.h"
 
 namespace stoker::detail {
@@ -106,6 +107,17 @@ TEST(OutputOf, GivesTheProgramTheSignalsOfANewOne) {
             "0\n");
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
+
+// UBSan's checks need descriptors of their own.
+#if !STOKER_ASAN
+TEST(OutputOf, WithoutDescriptorsIsAnError) {
+  EXPECT_THAT(message_of([] {
+                const DescriptorLimit limit(1);  // a pipe has two
+                static_cast<void>(shell("true"));
+              }),
+              HasSubstr("Too many open files"));
+}
+#endif
 
 }  // namespace
 }  // namespace stoker::detail
