@@ -4,14 +4,15 @@
 
 #include <ATen/Parallel.h>
 
+#include "stoker/nn/compute_threads.h"
+
 namespace stoker {
 namespace {
 
 // Those that LibTorch starts later begin with the mode of this thread.
 void set_compute_mode(FloatMode mode) {
   set_float_mode(mode);
-  at::parallel_for(0, at::get_num_threads(), 1,
-                   [&](std::int64_t, std::int64_t) { set_float_mode(mode); });
+  for_parts(at::get_num_threads(), [&](std::int64_t) { set_float_mode(mode); });
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/nn/compute_threads.h"
 #include "stoker/train/test_runs.h"
 
 namespace stoker {
@@ -19,11 +21,8 @@ constexpr int kThreads = 4;
 // Of this thread and of LibTorch's.
 std::vector<FloatMode> modes() {
   std::vector<FloatMode> found(kThreads + 1, float_mode());
-  at::parallel_for(0, kThreads, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      found[static_cast<std::size_t>(i)] = float_mode();
-    }
-  });
+  for_parts(kThreads,
+            [&](std::int64_t part) { found[static_cast<std::size_t>(part)] = float_mode(); });
   return found;
 }
 
@@ -43,6 +42,14 @@ TEST_F(FlushSubnormalsTest, ReachesThreadsOfBeforeAndLeavesThemAsTheyWere) {
     EXPECT_THAT(modes(), Each(FloatMode::kFlushSubnormals));
   }
   EXPECT_THAT(modes(), Each(FloatMode::kExact));
+}
+
+TEST_F(FlushSubnormalsTest, HoldsForAllThreadsOfAnOperator) {
+  const at::Tensor subnormals = at::full({1 << 20}, 2e-40F);
+  const at::Tensor zeros = at::zeros_like(subnormals);
+  EXPECT_FALSE(at::equal(at::mul(subnormals, 0.5), zeros));
+  const FlushSubnormals flush;
+  EXPECT_TRUE(at::equal(at::mul(subnormals, 0.5), zeros));
 }
 
 TEST_F(FlushSubnormalsTest, MayBeNested) {

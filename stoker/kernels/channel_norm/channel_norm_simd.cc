@@ -32,14 +32,19 @@ void input_slopes_simd(float* out, const float* slopes, const ChannelRows& x,
 constexpr std::size_t kRowsAtATime = 4;
 
 using DF = hn::ScalableTag<float>;
-using VF = hn::Vec<DF>;
+using HalfDF = hn::Half<DF>;
 
-// All channels of a few rows: in vectors, and what is left one by one.
+// All channels of a few rows: in vectors, in a half one (many networks have a multiple of 8), and
+// what is left one by one.
 template <class InVectors, class OneByOne>
 HWY_INLINE void for_channels(std::size_t channels, InVectors in_vectors, OneByOne one_by_one) {
-  const std::size_t lanes = hn::Lanes(DF());
+  const std::size_t lanes = hn::Lanes(DF()), half = hn::Lanes(HalfDF());
   std::size_t c = 0;
-  for (; c + lanes <= channels; c += lanes) in_vectors(c);
+  for (; c + lanes <= channels; c += lanes) in_vectors(DF(), c);
+  if (c + half <= channels) {
+    in_vectors(HalfDF(), c);
+    c += half;
+  }
   for (; c < channels; ++c) one_by_one(c);
 }
 
@@ -60,12 +65,12 @@ RectifiedLine one_channel(const RectifiedLine& line, std::size_t c) {
 }
 
 void add_moments_simd(float* sums, float* squares, const ChannelRows& x, const float* pivot) {
-  const DF df;
   for_row_groups(x.rows, [&](std::size_t row, std::size_t count) HWY_ATTR {
     const float* values = x.values + row * x.channels;
     for_channels(
         x.channels,
-        [&](std::size_t c) HWY_ATTR {
+        [&](auto df, std::size_t c) HWY_ATTR {
+          using VF = hn::Vec<decltype(df)>;
           const VF middle = hn::LoadU(df, pivot + c);
           VF sum = hn::LoadU(df, sums + c), square = hn::LoadU(df, squares + c);
           for (std::size_t i = 0; i < count; ++i) {
@@ -85,19 +90,21 @@ void add_moments_simd(float* sums, float* squares, const ChannelRows& x, const f
 }
 
 // On x86 the second argument of Max and Min is the result where one is NaN.
-HWY_INLINE VF between(VF z, VF low, VF high) { return hn::Min(high, hn::Max(low, z)); }
+template <class VF>
+HWY_INLINE VF between(VF z, VF low, VF high) {
+  return hn::Min(high, hn::Max(low, z));
+}
 
 void rectify_line_simd(float* y, const ChannelRows& x, const RectifiedLine& line) {
-  const DF df;
-  const VF low = hn::Set(df, line.low), high = hn::Set(df, line.high);
   for (std::size_t row = 0; row < x.rows; ++row) {
     const float* values = x.values + row * x.channels;
     float* out = y + row * x.channels;
     for_channels(
         x.channels,
-        [&](std::size_t c) HWY_ATTR {
-          const VF z = hn::MulAdd(hn::LoadU(df, values + c), hn::LoadU(df, line.scale + c),
-                                  hn::LoadU(df, line.shift + c));
+        [&](auto df, std::size_t c) HWY_ATTR {
+          const auto low = hn::Set(df, line.low), high = hn::Set(df, line.high);
+          const auto z = hn::MulAdd(hn::LoadU(df, values + c), hn::LoadU(df, line.scale + c),
+                                    hn::LoadU(df, line.shift + c));
           hn::StoreU(between(z, low, high), df, out + c);
         },
         [&](std::size_t c) {
@@ -107,6 +114,7 @@ void rectify_line_simd(float* y, const ChannelRows& x, const RectifiedLine& line
 }
 
 // 0 where z is not between the bounds.
+template <class VF>
 HWY_INLINE VF slope_between(VF x, VF slope, VF scale, VF shift, VF low, VF high) {
   const VF z = hn::MulAdd(x, scale, shift);
   const auto outside = hn::Or(hn::Le(z, low), hn::Ge(z, high));
@@ -115,14 +123,14 @@ HWY_INLINE VF slope_between(VF x, VF slope, VF scale, VF shift, VF low, VF high)
 
 void add_slope_sums_simd(float* sums, float* products, const float* slopes, const ChannelRows& x,
                          const RectifiedLine& line, const float* mean) {
-  const DF df;
-  const VF low = hn::Set(df, line.low), high = hn::Set(df, line.high);
   for_row_groups(x.rows, [&](std::size_t row, std::size_t count) HWY_ATTR {
     const float* values = x.values + row * x.channels;
     const float* above = slopes + row * x.channels;
     for_channels(
         x.channels,
-        [&](std::size_t c) HWY_ATTR {
+        [&](auto df, std::size_t c) HWY_ATTR {
+          using VF = hn::Vec<decltype(df)>;
+          const VF low = hn::Set(df, line.low), high = hn::Set(df, line.high);
           const VF scale = hn::LoadU(df, line.scale + c), shift = hn::LoadU(df, line.shift + c);
           const VF middle = hn::LoadU(df, mean + c);
           VF sum = hn::LoadU(df, sums + c), product = hn::LoadU(df, products + c);
@@ -148,13 +156,13 @@ void add_slope_sums_simd(float* sums, float* products, const float* slopes, cons
 
 void input_slopes_simd(float* out, const float* slopes, const ChannelRows& x,
                        const RectifiedLine& line, const SlopePlane& plane) {
-  const DF df;
-  const VF low = hn::Set(df, line.low), high = hn::Set(df, line.high);
   for (std::size_t row = 0; row < x.rows; ++row) {
     const std::size_t begin = row * x.channels;
     for_channels(
         x.channels,
-        [&](std::size_t c) HWY_ATTR {
+        [&](auto df, std::size_t c) HWY_ATTR {
+          using VF = hn::Vec<decltype(df)>;
+          const VF low = hn::Set(df, line.low), high = hn::Set(df, line.high);
           const VF value = hn::LoadU(df, x.values + begin + c);
           const VF slope =
               slope_between(value, hn::LoadU(df, slopes + begin + c), hn::LoadU(df, line.scale + c),

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "stoker/kernels/channel_norm/channel_norm.h"
+#include "stoker/nn/compute_threads.h"
 
 namespace stoker {
 namespace {
@@ -37,12 +37,6 @@ struct Parts {
     return {x.const_data_ptr<float>() + begin * channels, static_cast<std::size_t>(end - begin),
             static_cast<std::size_t>(channels)};
   }
-  void for_each(const std::function<void(std::int64_t part)>& work) const {
-    at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t part = begin; part < end; ++part) work(part);
-    });
-  }
-
   std::int64_t channels, rows, rows_of_part, count;
 };
 
@@ -57,7 +51,7 @@ TwoSums sums_of_parts(const Parts& parts,
   const std::int64_t channels = parts.channels;
   const at::Tensor partial = at::zeros({parts.count, 2, channels}, at::kFloat);
   auto* const numbers = partial.mutable_data_ptr<float>();
-  parts.for_each([&](std::int64_t part) {
+  for_parts(parts.count, [&](std::int64_t part) {
     float* own = numbers + part * 2 * channels;
     add(own, own + channels, part);
   });
@@ -132,7 +126,7 @@ struct RectifiedNorm : torch::autograd::Function<RectifiedNorm> {
     const at::Tensor numbers = numbers_of(x, parts, norm);
     at::Tensor y = at::empty_like(x);
     auto* out = y.mutable_data_ptr<float>();
-    parts.for_each([&](std::int64_t part) {
+    for_parts(parts.count, [&](std::int64_t part) {
       rectify_line(out + parts.first_row(part) * parts.channels, parts.of(x, part),
                    line_of(numbers, bounds));
     });
@@ -174,7 +168,7 @@ struct RectifiedNorm : torch::autograd::Function<RectifiedNorm> {
     at::Tensor out = at::empty_like(x);
     auto* const places = out.mutable_data_ptr<float>();
     const SlopePlane plane{along.data(), row_of(numbers, kScale), constant.data()};
-    parts.for_each([&](std::int64_t part) {
+    for_parts(parts.count, [&](std::int64_t part) {
       input_slopes(places + parts.first_row(part) * parts.channels, slopes_at(part),
                    parts.of(x, part), line_of(numbers, bounds), plane);
     });
