@@ -8,7 +8,7 @@ namespace stoker {
 void for_parts(std::int64_t parts, const std::function<void(std::int64_t part)>& work) {
   if (parts == 1) return work(0);
   // LibTorch divides the elements of a tensor between its threads; here they are the parts.
-  const at::Tensor numbers = at::arange(parts, at::kLong);
+  at::Tensor numbers = at::arange(parts, at::kLong);
   at::TensorIterator iterator = at::TensorIterator::nullary_op(numbers);
   iterator.for_each(
       [&](char** data, const std::int64_t* strides, std::int64_t count) {
