@@ -43,7 +43,8 @@ void for_row_bands(int rows, int multiple, int threads, const std::function<void
       failures[band] = std::current_exception();
     }
   };
-  HelperThreads::of_process().run(bands, bands - 1, run);
+  // More threads than CPUs only take turns, and those that wait take time from those that work.
+  HelperThreads::of_process().run(bands, std::min(bands, process_cpus()) - 1, run);
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
