@@ -15,6 +15,9 @@ import sys
 import time
 from pathlib import Path
 
+# Before the libraries are loaded: threads of one side that wait awake would take time from the next side.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import numpy as np
 
 from peers import kernel_sides as sides
@@ -235,7 +238,7 @@ def numbers(text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", type=Path, default=REPOSITORY / "build/release/bench/libkernels_library.so")
+    parser.add_argument("--library", type=Path, default=REPOSITORY / "build/release/lib/libkernels_library.so")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--sizes", type=numbers, default=SIZES)
     parser.add_argument("--kernels", type=numbers, default=KERNELS)
