@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from photo_step import STEPS, output_of
+from photo_step import STEPS, medians_of, output_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -31,13 +31,13 @@ images = torch.randn(batch, 3, 224, 224).contiguous(memory_format=format)
 
 def measure(options, name, file):
     sides = ("eager", "channels_last", *(("compile",) if options.compile else ()), "stoker")
-    results = {(precision, side): [] for precision in options.precision for side in sides}
-    for _ in range(options.rounds):
-        for precision, side in results:
-            words = [options.batch, precision, options.steps]
-            command = [options.step, file, *words] if side == "stoker" else [sys.executable, "-c", PYTHON, name, *words, side]
-            results[precision, side].append(float(output_of(command)))
-    return {f"{precision} {side}": statistics.median(seconds) for (precision, side), seconds in results.items()}
+    commands = {}
+    for precision in options.precision:
+        words = [options.batch, precision, options.steps]
+        for side in sides:
+            commands[f"{precision} {side}"] = ([options.step, file, *words] if side == "stoker" else
+                                               [sys.executable, "-c", PYTHON, name, *words, side])
+    return medians_of(commands, options.rounds)
 
 
 def main():

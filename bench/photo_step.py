@@ -52,6 +52,15 @@ def output_of(command):
     return done.stdout
 
 
+def medians_of(commands, rounds):
+    """Of what each command prints; commands take turns."""
+    printed = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            printed[name].append(float(output_of(command)))
+    return {name: statistics.median(values) for name, values in printed.items()}
+
+
 def measure(options, model, precision):
     """Seconds of a step, by side."""
     words = [model, options.batch, precision, options.steps]
@@ -61,11 +70,7 @@ def measure(options, model, precision):
     if options.before:
         sides["Stoker before"] = [options.before, *words]
     sides["Stoker"] = [options.step, *words]
-    seconds = {side: [] for side in sides}
-    for _ in range(options.rounds):
-        for side, command in sides.items():
-            seconds[side].append(float(output_of(command)))
-    return {side: statistics.median(values) for side, values in seconds.items()}
+    return medians_of(sides, options.rounds)
 
 
 def wait_share(options, model, precision):

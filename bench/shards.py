@@ -266,7 +266,7 @@ def train(rounds=5):
 
 
 def train_once(work, name, data, *words):
-    """Samples a second and the share of data wait, in per cent, of epochs 2 to 4."""
+    """Samples per second and data wait in per cent of the time, both for epochs 2 to 4."""
     command = [STOKER, "train", data, "--model", "mlp:12288,512,2", "--aa", "random_resized_crop(64),hflip(0.5)", "--epochs", 4, "-b", 64,
                "-j", 2, "--shuffle-window", 2, "--no-report", "--val-data", work / "val", "--output", work / "runs", "--experiment", name, *words]
     subprocess.run([str(word) for word in command], check=True, capture_output=True)

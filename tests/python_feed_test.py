@@ -236,12 +236,12 @@ class Arrays(Folder):
     def test_import_is_fast_and_needs_no_array_library(self):
         code = """
             import sys, time
-            start = time.process_time()  # a busy machine makes it wait, not work
+            start = time.perf_counter()
             import stoker
             stoker.Feed
-            print(time.process_time() - start, [name for name in ("torch", "numpy", "jax", "pyarrow") if name in sys.modules])
+            print(time.perf_counter() - start, [name for name in ("torch", "numpy", "jax", "pyarrow") if name in sys.modules])
         """
-        fastest = min(run_python(code).stdout.split(maxsplit=1) for _ in range(5))
+        fastest = min(run_python(code).stdout.split(maxsplit=1) for _ in range(3))
         self.assertLess(float(fastest[0]), 0.1)
         self.assertEqual(fastest[1].strip(), "[]")
 

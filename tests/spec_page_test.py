@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""scripts/spec_page and scripts/count_tests on reports of ctest that say different things."""
+"""scripts/run_tests on programs that end in different ways; scripts/spec_page and scripts/count_tests on reports that say different things."""
 
+import importlib.machinery
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -64,6 +66,28 @@ class SpecPage(runs.Case):
                                self.output / "x.md"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("expected R01 to R28", done.stderr)
+
+
+class RunTests(runs.Case):
+    def statuses(self, exit_code, cases="<testcase classname='A' name='B' time='1'/>"):
+        """Of a program that has the test A.B and ends like this. Its last argument names the report to write."""
+        program = self.output / "fake_test"
+        program.write_text("#!/bin/sh\nfor last; do :; done\n"
+                           f"echo \"<testsuite>{cases}</testsuite>\" > ${{last#--gtest_output=xml:}}\nexit {exit_code}\n", encoding="utf-8")
+        program.chmod(0o755)
+        loader = importlib.machinery.SourceFileLoader("run_tests", str(SOURCE / "scripts/run_tests"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+        loader.exec_module(module)
+        results, _ = module.run_program(str(program), [("A.B", str(self.output), 20)])
+        return {result.get("name"): result.get("status") for result in results}
+
+    def test_a_program_that_passes_all_and_ends_with_an_error_has_failed(self):
+        self.assertEqual(self.statuses(0), {"A.B": "run"})
+        self.assertEqual(self.statuses(66), {"A.B": "run", "fake_test.EndsWithoutAnError": "fail"})
+
+    def test_a_failed_test_is_counted_once(self):
+        self.assertEqual(self.statuses(1, "<testcase classname='A' name='B' time='1'><failure message='x'/></testcase>"), {"A.B": "fail"})
+        self.assertEqual(self.statuses(134, ""), {"A.B": "fail"})
 
 
 if __name__ == "__main__":

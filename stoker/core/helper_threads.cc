@@ -71,9 +71,8 @@ void HelperThreads::run(int count, int helpers, const std::function<void(int)>& 
     count_ = count;
     job_ = &job;
     next_.store(0);
+    rounds_.fetch_add(1);
   }
-  // Not under the lock: a thread that is awake would find it taken, and sleep.
-  rounds_.fetch_add(1);
   more_.notify_all();
   take_jobs(job);
   {

@@ -5,7 +5,8 @@
 
 namespace stoker {
 
-void for_parts(std::int64_t parts, const std::function<void(std::int64_t part)>& work) {
+void for_parts(std::int64_t parts, const std::function<void(std::int64_t part)>& work,
+               std::int64_t least) {
   if (parts == 1) return work(0);
   // LibTorch divides the elements of a tensor between its threads; here they are the parts.
   at::Tensor numbers = at::arange(parts, at::kLong);
@@ -16,7 +17,7 @@ void for_parts(std::int64_t parts, const std::function<void(std::int64_t part)>&
           work(*reinterpret_cast<const std::int64_t*>(data[0] + i * strides[0]));
         }
       },
-      1);
+      least);
 }
 
 }  // namespace stoker

@@ -42,6 +42,13 @@ TEST_F(ComputeThreads, DoEveryPartOnce) {
   }
 }
 
+TEST_F(ComputeThreads, AreNotAskedForFewParts) {
+  std::set<std::thread::id> threads;  // not guarded: there is only this one
+  for_parts(
+      9, [&](std::int64_t) { threads.insert(std::this_thread::get_id()); }, 10);
+  EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
+}
+
 TEST_F(ComputeThreads, PassErrorsOn) {
   const auto fail = [](std::int64_t part) {
     if (part == 3) throw Error({.what = "no part 3"});

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -99,12 +98,8 @@ class Feed::Impl {
   [[nodiscard]] const BatchPlan& plan() const noexcept { return ring_->plan(); }
   [[nodiscard]] const ImageShape& image_shape() const noexcept { return shape_; }
   [[nodiscard]] PixelType pixel_type() const noexcept { return options_.pixel_type; }
-  // False where it was given up: workers go on to use this object, which must not be destroyed.
+  // False where it was given up: workers still use this object, and its destructor waits for them.
   [[nodiscard]] bool stop() noexcept;
-  // After stop() did not wait for all: nobody will join them, and this object must never end.
-  void detach_threads();
-
-  Impl* left_before = nullptr;  // the list of those that were left behind
 
  private:
   class Worker;
@@ -355,11 +350,6 @@ bool Feed::Impl::stop() noexcept {
   return true;
 }
 
-void Feed::Impl::detach_threads() {
-  for (std::jthread& thread : threads_) thread.detach();
-  if (processes_) processes_->detach_threads();
-}
-
 FeedGivenUp Feed::Impl::given_up() const {
   std::string name;
   for (const WorkerActivity& activity : activities_) {
@@ -433,13 +423,8 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
     : impl_(std::make_unique<Impl>(std::move(source), std::move(policy), options)) {}
 Feed::~Feed() {
   if (impl_->stop()) return;
-  // Never destroyed: worker threads use it. Kept in a list, where leak checkers find it.
-  static std::mutex mutex;
-  static Impl* left_behind = nullptr;
-  const std::scoped_lock lock(mutex);
-  impl_->detach_threads();
-  impl_->left_before = left_behind;
-  left_behind = impl_.release();
+  // Its workers still read: another thread waits for them.
+  std::thread([impl = std::move(impl_)]() mutable { impl.reset(); }).detach();
 }
 
 std::optional<Batch> Feed::next() { return impl_->next(); }

@@ -80,9 +80,9 @@ struct FeedOptions {
   std::function<void(const std::string& sample_name, double seconds)> on_stall = {};
   /// Asked now and then while next() or the destructor waits for a worker; true: do not wait any
   /// longer. A read can take for ever (a network file system whose server is gone), and no thread
-  /// can be ended from outside. next() throws FeedGivenUp then, and the destructor leaves workers
-  /// behind that still read, with the memory that they use: for a program that is about to end.
-  /// Without it, both wait. It must not throw.
+  /// can be ended from outside. next() throws FeedGivenUp then, and the destructor does not wait:
+  /// workers that still read keep the source and their memory until their reads end. Without it,
+  /// both wait. It must not throw.
   std::function<bool()> give_up = {};
 };
 

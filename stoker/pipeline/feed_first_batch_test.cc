@@ -10,6 +10,7 @@
 
 #include "stoker/data/test_gated_store.h"
 #include "stoker/pipeline/feed.h"
+#include "stoker/pipeline/test_threads.h"
 
 namespace stoker {
 namespace {
@@ -95,6 +96,7 @@ TEST(FeedFirstBatch, IsNotWaitedForWhereTheStoreHangsAndTheReaderGivesUp) {
   test::GatedShards shards;
   shards.store->whole.open = false;
   shards.store->ranges.open = false;
+  const int threads = test::threads_now();
   const auto start = std::chrono::steady_clock::now();
   {
     Feed feed(shards.far(), kFlips,
@@ -103,8 +105,9 @@ TEST(FeedFirstBatch, IsNotWaitedForWhereTheStoreHangsAndTheReaderGivesUp) {
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, 4s);
   EXPECT_GT(shards.store->ranges.begun, 0);
-  shards.store->let_through(shards.store->ranges);  // workers that were left behind end
+  shards.store->let_through(shards.store->ranges);  // threads that were left behind end
   shards.store->let_through(shards.store->whole);
+  EXPECT_TRUE(test::threads_end(threads));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "stoker/nn/layers/keyed_dropout.h"
 
-#include <algorithm>
-
 #include <ATen/ATen.h>
 
 #include "stoker/core/invariant.h"
@@ -26,21 +24,17 @@ at::Tensor drawn_factors(at::IntArrayRef shape, std::int64_t samples, double pro
   const auto limit = static_cast<std::uint32_t>(probability * 0x1p32);
   const std::int64_t count = factors.numel() / samples;
   auto* const all = factors.data_ptr<float>();
-  constexpr std::int64_t kValuesOfPart = 1 << 14;
-  const std::int64_t samples_of_part = 1 + kValuesOfPart / count;
-  for_parts((samples + samples_of_part - 1) / samples_of_part, [&](std::int64_t part) {
-    const std::int64_t begin = part * samples_of_part;
-    const std::int64_t end = std::min(samples, begin + samples_of_part);
-    for (std::int64_t sample = begin; sample < end; ++sample) {
-      const std::uint32_t place =
-          key.first_place + static_cast<std::uint32_t>(sample) * key.place_step;
-      Rng rng({.seed = layer_seed(key), .epoch = place, .sample = key.batch}, kDropoutStream);
-      float* factor = all + sample * count;
-      for (std::int64_t i = 0; i < count; ++i) {
-        *factor++ = rng.next_u32() < limit ? 0 : kept;
-      }
+  constexpr std::int64_t kLeastValues = 1 << 14;  // for a thread
+  const auto draw = [&](std::int64_t sample) {
+    const std::uint32_t place =
+        key.first_place + static_cast<std::uint32_t>(sample) * key.place_step;
+    Rng rng({.seed = layer_seed(key), .epoch = place, .sample = key.batch}, kDropoutStream);
+    float* factor = all + sample * count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      *factor++ = rng.next_u32() < limit ? 0 : kept;
     }
-  });
+  };
+  for_parts(samples, draw, 1 + kLeastValues / count);
   return factors;
 }
 

@@ -37,6 +37,7 @@ struct Parts {
     return {x.const_data_ptr<float>() + begin * channels, static_cast<std::size_t>(end - begin),
             static_cast<std::size_t>(channels)};
   }
+
   std::int64_t channels, rows, rows_of_part, count;
 };
 

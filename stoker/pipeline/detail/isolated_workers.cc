@@ -108,10 +108,6 @@ class IsolatedWorkers::Impl {
     for (std::size_t i = 0; i < lanes_.size(); ++i) zygote_->kill(static_cast<int>(i));
   }
 
-  void detach_threads() {
-    for (std::jthread& thread : threads_) thread.detach();
-  }
-
  private:
   // What the collector knows about a process.
   struct Watched {
@@ -435,6 +431,5 @@ bool IsolatedWorkers::wait_until_ended(Gate::Clock::time_point deadline) noexcep
   return impl_->wait_until_ended(deadline);
 }
 void IsolatedWorkers::end_processes() noexcept { impl_->end_processes(); }
-void IsolatedWorkers::detach_threads() { impl_->detach_threads(); }
 
 }  // namespace stoker::detail

@@ -48,8 +48,6 @@ class IsolatedWorkers {
   [[nodiscard]] bool wait_until_ended(Gate::Clock::time_point deadline) noexcept;
   // For who leaves threads behind that still read: ends the processes.
   void end_processes() noexcept;
-  // Nobody will join them; this object must never end.
-  void detach_threads();
 
  private:
   class Impl;

@@ -29,6 +29,7 @@
 #include "stoker/data/sources/folder_source.h"
 #include "stoker/data/sources/subset.h"
 #include "stoker/image/test_golden.h"
+#include "stoker/pipeline/detail/lane.h"
 #include "stoker/pipeline/feed.h"
 #include "stoker/pipeline/test_sources.h"
 #include "stoker/pipeline/test_threads.h"
@@ -514,13 +515,13 @@ TEST(IsolatedWorkers, TellTheWatchdogWhichSampleTheyAreAt) {
 
 // ---- What they cannot do ----
 
-// Sample 3 lies in a file that is larger than the memory through which files go to processes.
+// Sample 3 lies in a file that is too large for the memory that processes share.
 class HugeFileSource final : public MadeUpSource {
  public:
   using MadeUpSource::MadeUpSource;
   [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
                                                               const MakeRoom& room) const override {
-    if (index == 3) static_cast<void>(room((std::size_t{256} << 20) + 1));
+    if (index == 3) static_cast<void>(room(detail::Lane::kMostEncodedBytes + 1));
     return std::span<const std::byte>();
   }
 };
