@@ -1,9 +1,12 @@
 #include "stoker/pipeline/detail/isolated_child.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <unordered_set>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,6 +22,23 @@ void set_reason(Report& report, Report::Outcome outcome, const char* reason) {
   std::snprintf(report.reason, sizeof(report.reason), "%s", reason);
 }
 
+// The places of batches that this process has written to. It has no pages of one before: without
+// this, the first write to each would end in the kernel, 150 times for a photograph.
+class MappedPlaces {
+ public:
+  void map(std::span<std::byte> pixels) {
+    if (pixels.empty() || !known_.insert(pixels.data()).second) return;
+    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(pixels.data());
+    const std::uintptr_t begin = first / page * page;
+    // A wish: systems without it map pages one by one.
+    madvise(reinterpret_cast<void*>(begin), first + pixels.size() - begin, MADV_POPULATE_WRITE);
+  }
+
+ private:
+  std::unordered_set<const std::byte*> known_;
+};
+
 void make(const Assignment& job, SampleMaker& maker, Report& report) {
   StageTimes stages;
   report.label = maker.make(
@@ -30,10 +50,11 @@ void make(const Assignment& job, SampleMaker& maker, Report& report) {
 }
 
 // False: the process should not go on.
-bool make_or_tell_why_not(const ChildSetup& setup, const Assignment& job, SampleMaker& maker,
-                          Report& report) {
+bool make_or_tell_why_not(const ChildSetup& setup, const Assignment& job, MappedPlaces& places,
+                          SampleMaker& maker, Report& report) {
   using Outcome = Report::Outcome;
   try {
+    places.map(job.pixels);
     make(job, maker, report);
     return true;
   } catch (const std::bad_alloc&) {
@@ -68,12 +89,13 @@ void run_isolated_child(const ChildSetup& setup, const SampleRecipe& recipe) noe
   set_float_mode(FloatMode::kExact);  // whatever the program around has
   lock_down_or_end(setup);
   SampleMaker maker(recipe);
+  MappedPlaces places;
   JobBoard& board = *setup.board;
   for (std::uint64_t done = 0;; ++done) {
     board.gate.wait([&] { return board.posted.load() != done; });
     const Assignment job = board.jobs[done % JobBoard::kEntries];
     Report report{.worker = setup.worker, .serial = job.serial};
-    const bool usable = make_or_tell_why_not(setup, job, maker, report);
+    const bool usable = make_or_tell_why_not(setup, job, places, maker, report);
     if (!setup.queue->put(report) || !usable) _exit(kRetired);
   }
 }

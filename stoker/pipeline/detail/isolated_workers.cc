@@ -36,6 +36,26 @@ using std::chrono::nanoseconds;
 // A process that dies so often without having been given anything will not live.
 constexpr int kMostIdleDeaths = 5;
 
+// How long reports may lie in the pipe while all processes have enough to do. Waking up for each
+// report would take a CPU from the processes twice for each sample.
+class ReportPause {
+ public:
+  explicit ReportPause(std::size_t workers)
+      : many_(std::min<std::size_t>(workers * kSlots / 3, 100)) {}
+  [[nodiscard]] nanoseconds length() const { return length_; }
+  // So many came after the last one.
+  void adapt(std::size_t reports) {
+    if (reports > many_) length_ /= 2;
+    if (reports < many_) length_ = std::min(length_ * 9 / 8 + kShortest, kLongest);
+  }
+
+ private:
+  static constexpr nanoseconds kShortest = std::chrono::microseconds(20);
+  static constexpr nanoseconds kLongest = std::chrono::milliseconds(4);
+  std::size_t many_;
+  nanoseconds length_{0};
+};
+
 // Ends the collector's poll().
 class WakeUp {
  public:
@@ -249,13 +269,17 @@ class IsolatedWorkers::Impl {
     const auto tick = std::clamp<std::chrono::milliseconds>(
         limits_.sample_time / 8, std::chrono::milliseconds(1), std::chrono::milliseconds(100));
     auto last_look = Clock::now();
+    ReportPause pause(lanes_.size());
     while (!stopping_.load()) {
-      wait_for_news(tick);
+      const bool all_busy = std::ranges::all_of(lanes_, &Lane::has_more_to_do);
+      wait_for_news(all_busy ? pause.length() : nanoseconds(0), tick);
       // Deaths first, reports after them: what a process reported before it died is in the pipe by
       // now, and must not be taken for what it died of.
       std::vector<Zygote::Death> deaths;
       while (const auto death = zygote_->next_death()) deaths.push_back(*death);
-      while (const auto report = queue_.try_get()) handle(*report);
+      std::size_t reports = 0;
+      for (; const auto report = queue_.try_get(); ++reports) handle(*report);
+      pause.adapt(reports);
       for (const Zygote::Death& death : deaths) handle(death);
       if (zygote_->gone()) break_all("the process that starts workers is gone");
       if (broken_.load()) return;
@@ -267,11 +291,15 @@ class IsolatedWorkers::Impl {
     }
   }
 
-  void wait_for_news(std::chrono::milliseconds tick) {
-    pollfd waiting[3] = {{.fd = queue_.reading_end(), .events = POLLIN, .revents = 0},
-                         {.fd = zygote_->descriptor(), .events = POLLIN, .revents = 0},
-                         {.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0}};
-    poll(waiting, 3, static_cast<int>(tick.count()));
+  // Of reports only after the pause.
+  void wait_for_news(nanoseconds pause, std::chrono::milliseconds tick) {
+    pollfd waiting[3] = {{.fd = zygote_->descriptor(), .events = POLLIN, .revents = 0},
+                         {.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0},
+                         {.fd = queue_.reading_end(), .events = POLLIN, .revents = 0}};
+    const timespec limit{.tv_sec = 0, .tv_nsec = pause.count()};
+    if (pause.count() == 0 || ppoll(waiting, 2, &limit, nullptr) == 0) {
+      poll(waiting, 3, static_cast<int>(tick.count()));
+    }
   }
 
   void end_overdue(Clock::duration elapsed) {

@@ -19,17 +19,17 @@ constexpr const char* kPurpose = "the input of a worker process";
 Lane::Lane(WorkerActivity& activity)
     : board_memory_(sizeof(JobBoard), "a worker process"),
       board_(new (board_memory_.bytes().data()) JobBoard),
-      inputs_{SharedMemory(kMostEncodedBytes, kPurpose), SharedMemory(kMostEncodedBytes, kPurpose)},
-      activity_(activity) {}
+      activity_(activity) {
+  for (std::size_t i = 0; i < kSlots; ++i) inputs_.emplace_back(kMostEncodedBytes, kPurpose);
+}
 
 std::optional<std::size_t> Lane::claim_slot() {
   std::unique_lock lock(mutex_);
-  auto slot = claimed_.end();
-  slot_free_.wait(lock, [&] {
-    slot = std::find(claimed_.begin(), claimed_.end(), false);
-    return stopping_ || slot != claimed_.end();
-  });
+  if (free_slots() == 0) {
+    slots_free_.wait(lock, [this] { return stopping_ || free_slots() >= kSlots / 2; });
+  }
   if (stopping_) return std::nullopt;
+  const auto slot = std::ranges::find(claimed_, false);
   *slot = true;
   return static_cast<std::size_t>(slot - claimed_.begin());
 }
@@ -38,8 +38,13 @@ void Lane::release_slot(std::size_t slot) {
   {
     const std::lock_guard lock(mutex_);
     claimed_[slot] = false;
+    if (free_slots() < kSlots / 2) return;
   }
-  slot_free_.notify_one();
+  slots_free_.notify_one();
+}
+
+std::size_t Lane::free_slots() const {
+  return static_cast<std::size_t>(std::ranges::count(claimed_, false));
 }
 
 std::span<std::byte> Lane::input(std::size_t slot, std::size_t bytes) {
@@ -71,6 +76,11 @@ void Lane::post(Flight flight, std::span<std::byte> pixels) {
   board_->gate.notify_all();
   flights_.push_back(flight);
   if (flights_.size() == 1) begin_next();
+}
+
+bool Lane::has_more_to_do() const {
+  const std::lock_guard lock(mutex_);
+  return flights_.size() > 1;
 }
 
 std::optional<Flight> Lane::take(std::uint64_t serial) {
@@ -115,7 +125,7 @@ void Lane::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  slot_free_.notify_all();
+  slots_free_.notify_all();
 }
 
 void Lane::unmap() noexcept {

@@ -40,7 +40,7 @@ class Lane {
 
   explicit Lane(WorkerActivity& activity);
 
-  // Waits for a free slot; nothing after stop().
+  // Waits, where no slot is free, until half of them are; nothing after stop().
   [[nodiscard]] std::optional<std::size_t> claim_slot();
   void release_slot(std::size_t slot);
   // Memory for a file of that size; throws Error where it is too large.
@@ -48,6 +48,8 @@ class Lane {
 
   // Puts it on the board.
   void post(Flight flight, std::span<std::byte> pixels);
+  // Beside the sample that the process is at.
+  [[nodiscard]] bool has_more_to_do() const;
   // The process has reported this one. Nothing where it is not the one it is at: the report is
   // stale or a lie.
   [[nodiscard]] std::optional<Flight> take(std::uint64_t serial);
@@ -66,15 +68,16 @@ class Lane {
 
  private:
   void begin_next();
+  [[nodiscard]] std::size_t free_slots() const;
 
   SharedMemory board_memory_;
-  JobBoard* board_;  // lies in board_memory_
-  std::array<SharedMemory, kSlots> inputs_;
+  JobBoard* board_;                            // lies in board_memory_
+  std::deque<SharedMemory> inputs_;            // one for each slot
   std::array<std::size_t, kSlots> touched_{};  // the largest file in each
   WorkerActivity& activity_;
 
-  std::mutex mutex_;
-  std::condition_variable slot_free_;
+  mutable std::mutex mutex_;
+  std::condition_variable slots_free_;
   bool stopping_ = false;
   std::array<bool, kSlots> claimed_{};
   std::deque<Flight> flights_;  // in the order of the board; the process is at the first
