@@ -26,9 +26,9 @@ struct Assignment {
   std::span<std::byte> pixels;
 };
 
-// So many files' bytes fit at once: one that is worked on, and the next ones, so that the process
-// need not wait for anybody between two samples, and the program's threads need not wake up for
-// each. The board has more entries than that, so an entry is never written while it is read.
+// The bytes of this many files fit at once: one that is worked on, and the next ones. So the
+// process need not wait for anybody between two samples, and the program's threads need not wake up
+// for each. The board has more entries than that, so an entry is never written while it is read.
 inline constexpr std::size_t kSlots = 6;
 
 // Written by the program, read by one worker process.

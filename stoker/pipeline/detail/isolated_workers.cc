@@ -43,8 +43,7 @@ class ReportPause {
   explicit ReportPause(std::size_t workers)
       : many_(std::min<std::size_t>(workers * kSlots / 3, 100)) {}
   [[nodiscard]] nanoseconds length() const { return length_; }
-  // So many came after the last one.
-  void adapt(std::size_t reports) {
+  void adapt(std::size_t reports) {  // that came after the last one
     if (reports > many_) length_ /= 2;
     if (reports < many_) length_ = std::min(length_ * 9 / 8 + kShortest, kLongest);
   }
