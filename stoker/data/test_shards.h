@@ -11,17 +11,22 @@
 
 namespace stoker::test {
 
-// A member with any type; the header's checksum fits.
+// Makes the checksum of an archive's first header fit.
+inline void fit_checksum(std::string& archive) {
+  std::uint64_t sum = 8 * ' ';
+  for (std::size_t i = 0; i < 512; ++i) {
+    if (i < 148 || i >= 156) sum += static_cast<unsigned char>(archive[i]);
+  }
+  const std::string digits = fmt::format("{:06o}", sum);
+  std::copy(digits.begin(), digits.end(), archive.begin() + 148);
+}
+
+// A member with any type.
 inline std::string member(const std::string& name, const std::string& content, char type = '0',
                           std::optional<std::uint64_t> size = {}) {
   std::string header = tar_header(name, size.value_or(content.size()));
   header[156] = type;
-  std::uint64_t sum = 8 * ' ';
-  for (std::size_t i = 0; i < 512; ++i) {
-    if (i < 148 || i >= 156) sum += static_cast<unsigned char>(header[i]);
-  }
-  const std::string digits = fmt::format("{:06o}", sum);
-  std::copy(digits.begin(), digits.end(), header.begin() + 148);
+  fit_checksum(header);
   return header + content + tar_padding(content.size());
 }
 

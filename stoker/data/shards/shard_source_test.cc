@@ -546,13 +546,44 @@ TEST(ShardPool, ClosesFilesThatACacheRemovedWhereAShardCannotBeOpened) {
 
 TEST_F(Shards, AnImageThatCannotBeReadOrEncodedIsNamed) {
   const fs::path image = data_.path() / "data/cat/3.png";
-  Bytes half = contents_of(image);
+  const Bytes whole = contents_of(image);
+  Bytes half = whole;
   half.resize(half.size() / 2);
-  data_.write("data/cat/3.png", half);
-  EXPECT_EQ(error_of([&] { write({.quality = 80}); }).path, image.string());
-  fs::remove_all(out());
+  Bytes damaged = whole;
+  damaged[whole.size() / 2] ^= 0xFF;
+  for (const Bytes& bytes : {half, damaged}) {
+    data_.write("data/cat/3.png", bytes);
+    EXPECT_EQ(error_of([&] { write({.quality = 80}); }).path, image.string());
+    fs::remove_all(out());
+  }
   data_.write("data/cat/3.png", {1, 2, 3});
   EXPECT_EQ(error_of([&] { write(); }).path, image.string());
+}
+
+// Neither a file nor pixels, as after an error of the disk.
+class UnreadableSource final : public Source {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 1; }
+  [[nodiscard]] ImageShape shape() const override { return {1, 1, 1}; }
+  [[nodiscard]] const std::vector<std::string>& class_names() const override { return names_; }
+  [[nodiscard]] std::string sample_name(std::uint64_t) const override { return "digit 7"; }
+  [[nodiscard]] Result<std::int64_t> label(std::uint64_t, SampleBuffer&) const override {
+    return std::int64_t{0};
+  }
+  [[nodiscard]] Result<Sample> read(std::uint64_t, SampleBuffer&) const override {
+    return ErrorDetails{.what = "cannot read", .path = "digits.idx"};
+  }
+
+ private:
+  std::vector<std::string> names_ = {"digit"};
+};
+
+TEST_F(Shards, PixelsThatCannotBeReadAreNamed) {
+  const ErrorDetails error =
+      error_of([&] { (void)write_shards(UnreadableSource(), LocalStore(out()), {}); });
+  EXPECT_EQ(error.path, "digit 7");
+  ASSERT_EQ(error.causes.size(), 1U);
+  EXPECT_EQ(error.causes[0].path, "digits.idx");
 }
 
 TEST_F(Shards, AreNotWrittenWhereThereCanBeNoFolderOrOfNoSize) {
@@ -662,6 +693,13 @@ TEST_F(Shards, OfOthersWithoutImagesOrWithSomeClassesAreRefused) {
   const auto sample = open(broken)->read(0, buffer);
   ASSERT_FALSE(sample);
   EXPECT_THAT(sample.error().path, HasSubstr("a.tar#0"));
+}
+
+TEST_F(Shards, AreRefusedWhereTheManifestIsDamaged) {
+  write();
+  const fs::path manifest = out() / kManifestName;
+  data_.write("out/" + std::string(kManifestName), {'n', 'o'});
+  EXPECT_EQ(error_of([&] { (void)open(out()); }).path, manifest.string());
 }
 
 TEST_F(Shards, AreNotFoundInAFolderThatHasNone) {
