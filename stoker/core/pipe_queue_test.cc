@@ -203,23 +203,7 @@ TEST(PipeQueue, SaysThatThereIsNoPipe) {
   EXPECT_EQ(error.what, "cannot make a pipe");
   EXPECT_EQ(error.found, "Too many open files");
 }
-
-TEST(SharedMemory, SaysForWhatThereIsNone) {
-  const ErrorDetails error = error_of([] {
-    const DescriptorLimit none(0);
-    const SharedMemory memory(2'500'000, "a test");
-  });
-  EXPECT_EQ(error.what, "cannot get memory that processes share, for a test");
-  EXPECT_EQ(error.expected, "2.5 MB");
-  EXPECT_EQ(error.found, "Too many open files");
-}
 #endif
-
-TEST(SharedMemory, OfMoreThanAllAddressesIsRefused) {
-  const std::string message =
-      message_of([] { const SharedMemory memory(std::size_t{1} << 60, "an exabyte"); });
-  EXPECT_THAT(message, testing::HasSubstr("for an exabyte. Expected 1152921504606.8 MB"));
-}
 
 }  // namespace
 }  // namespace stoker

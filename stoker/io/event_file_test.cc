@@ -1,7 +1,11 @@
 #include "stoker/io/event_file.h"
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +66,45 @@ TEST(EventFile, EveryCallIsOneRecordInTheFileAtOnce) {
   const std::string value =
       std::string("\x0A\x0Aloss/train\x15", 13) + std::string("\0\0\0\x3F", 4);
   EXPECT_NE(records[2].find(value), std::string::npos);
+}
+
+// Behind its time, which ends at byte 9: the step as field 2, and the summary's one value.
+std::string value_bytes(const std::string& record, std::int64_t step) {
+  const std::string head = {0x10, static_cast<char>(step), 0x2A};  // the summary is field 5
+  EXPECT_EQ(record.substr(9, 3), head);
+  EXPECT_EQ(number_at(record, 12, 1), record.size() - 13);
+  EXPECT_EQ(number_at(record, 13, 1), 0x0AU);
+  EXPECT_EQ(number_at(record, 14, 1), record.size() - 15);
+  return record.substr(15);
+}
+
+std::string bytes_of_double(double value) {
+  const auto bytes = std::bit_cast<std::array<char, 8>>(value);
+  return {bytes.begin(), bytes.end()};
+}
+
+// Field numbers and types as TensorBoard's summary.proto and tensor.proto have them.
+TEST(EventFile, ImagesHistogramsAndTextHaveTheFieldsOfTensorBoard) {
+  using namespace std::string_literals;
+  const TempFolder folder;
+  EventFile file(folder.path(), 5);
+  const auto png = std::as_bytes(std::span("png", 3));
+  file.add_image("i", 6, {.height = 2, .width = 3, .channels = 4, .png = png});
+  file.add_histogram("h", 7, {1, 2, 3, 4, 5, {6}, {7}});
+  file.add_text("t", 8, "*x*");
+  const auto records = records_of(content_of(file.path()));
+  ASSERT_EQ(records.size(), 5U);
+  EXPECT_EQ(records[1].substr(9), "\x10\x05\x3A\x02\x08\x01"s);  // the session starts at step 5
+  EXPECT_EQ(value_bytes(records[2], 6), "\x0A\x01i\x22\x0B\x08\x02\x10\x03\x18\x04\x22\x03png"s);
+  std::string histogram = "\x0A\x01h\x2A\x41"s;
+  for (const int field : {1, 2, 3, 4, 5}) {
+    histogram += static_cast<char>(field << 3 | 1);
+    histogram += bytes_of_double(field);
+  }
+  histogram += "\x32\x08"s + bytes_of_double(6) + "\x3A\x08"s + bytes_of_double(7);
+  EXPECT_EQ(value_bytes(records[3], 7), histogram);
+  EXPECT_EQ(value_bytes(records[4], 8),
+            "\x0A\x01t\x42\x09\x08\x07\x12\x00\x42\x03*x*\x4A\x08\x0A\x06\x0A\x04text"s);
 }
 
 TEST(EventFile, SaysWhereItCannotWrite) {

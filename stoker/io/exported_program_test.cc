@@ -68,6 +68,15 @@ TEST(ExportedProgram, ItsTextIsTheSameGraphWithoutTraces) {
   const ExportedGraph again = parse_exported_graph(program.graph().text, "again");
   EXPECT_EQ(again.text, program.graph().text);
   EXPECT_EQ(again.nodes.size(), program.graph().nodes.size());
+  // Stacks of modules stay, and none is made up where a node has none.
+  std::string json = exported::model_json();
+  const std::string stack = R"("nn_module_stack":"L,,Net;M,conv,T",)";
+  json.replace(json.find(stack), stack.size(), "");
+  const Bytes without_stack = pickles::zip_of(exported::good_records(json));
+  const ExportedProgram without = parse(without_stack);
+  EXPECT_THAT(program.graph().text, HasSubstr("M,conv,T"));
+  EXPECT_THAT(without.graph().text, Not(HasSubstr("M,conv,T")));
+  EXPECT_THAT(without.graph().text, HasSubstr(R"("metadata":{})"));
 }
 
 TEST(ExportedProgram, TensorsWithStridesBecomeRows) {

@@ -78,6 +78,15 @@ TEST(FitWeights, AHeadOfAnotherShapeIsReplacedAsAWhole) {
   EXPECT_FALSE(fit_weights(kNetwork, file, "f").complete());  // no layer of that name
 }
 
+TEST(FitWeights, WhatIsLeftOverIsUnexpectedUnlessItIsOfAReplacedHead) {
+  auto file = matching();
+  file.push_back(found("fc.scale", {5}));
+  file.push_back(found("conv9.weight", {8}));
+  EXPECT_THAT(fit_weights(kNetwork, file).unexpected, ElementsAre("fc.scale", "conv9.weight"));
+  file[1].shape = {5, 9};
+  EXPECT_THAT(fit_weights(kNetwork, file, "fc").unexpected, ElementsAre("conv9.weight"));
+}
+
 TEST(FitWeights, AFileWithoutHeadLeavesItNew) {
   auto file = matching();
   file.erase(file.begin(), file.begin() + 2);

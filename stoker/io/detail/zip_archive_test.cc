@@ -139,6 +139,11 @@ TEST(ZipArchive, RecordsDoNotOverlap) {
   longer = changed(longer, first + 24, 40, 4);
   longer = changed(longer, place(bytes, kLocal) + 22, 40, 4);
   EXPECT_THAT(refusal(longer).found, HasSubstr("overlap"));
+  // The second into the third's.
+  longer = changed(bytes, second + 20, 40, 4);
+  longer = changed(longer, second + 24, 40, 4);
+  longer = changed(longer, place(bytes, kLocal, 1) + 22, 40, 4);
+  EXPECT_THAT(refusal(longer).found, HasSubstr("overlap"));
   // Two entries of the directory for one record, also by another name in its own header.
   const Bytes same = changed(bytes, second + 42, 0, 4);
   EXPECT_EQ(refusal(same).expected, "the header of \"a/empty\"");

@@ -19,6 +19,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -437,6 +438,23 @@ TEST(IsolatedWorkers, HaveNoCapabilities) {
   }
   if (::geteuid() != 0) return;  // nobody else may empty this one, nor has anything to lose by it
   EXPECT_THAT(values_in_status("CapBnd:", own_name), testing::Each("\t0000000000000000"));
+}
+
+TEST(IsolatedWorkers, StandBackWhereAsked) {
+  const std::string own_name = fmt::format("iso{}", getpid());
+  static_cast<void>(processes_now());  // sets the name, which they inherit
+  for (const int niceness : {0, 7}) {
+    FeedOptions options = limited(kLong);
+    options.niceness = niceness;
+    Feed feed(std::make_shared<MadeUpSource>(40), Policy(), options);
+    ASSERT_TRUE(feed.next());
+    const auto workers = values_in_status("Pid:", own_name);
+    EXPECT_FALSE(workers.empty());
+    for (const std::string& worker : workers) {
+      EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(std::stoi(worker))),
+                getpriority(PRIO_PROCESS, 0) + niceness);
+    }
+  }
 }
 
 // Whether the system allows it, tried in a process of its own.
