@@ -3,6 +3,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
@@ -105,6 +107,17 @@ TEST(EventFile, ImagesHistogramsAndTextHaveTheFieldsOfTensorBoard) {
   EXPECT_EQ(value_bytes(records[3], 7), histogram);
   EXPECT_EQ(value_bytes(records[4], 8),
             "\x0A\x01t\x42\x09\x08\x07\x12\x00\x42\x03*x*\x4A\x08\x0A\x06\x0A\x04text"s);
+}
+
+TEST(EventFile, IsClosedWithTheObject) {
+  const TempFolder folder;
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = open_files();
+  { const EventFile file(folder.path(), 0); }
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST(EventFile, SaysWhereItCannotWrite) {

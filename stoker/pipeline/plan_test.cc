@@ -157,6 +157,8 @@ TEST(BatchPlan, MakesSeveralPassesWhereAnEpochHasMoreBatchesThanTheData) {
 
 TEST(BatchPlan, RefusesPassesThatCannotHoldABatchOrBeNumbered) {
   EXPECT_THROW(BatchPlan({.samples = 15, .batch_size = 16, .batches_per_epoch = 2}), Error);
+  const BatchPlan one({.samples = 16, .batch_size = 16, .batches_per_epoch = 2});
+  EXPECT_EQ(positions(one, 1).size(), 16U);
   EXPECT_THROW(BatchPlan({.samples = 16,
                           .batch_size = 16,
                           .batches_per_epoch = std::uint64_t{1} << 31,

@@ -133,6 +133,16 @@ TEST(ShardOrder, SeedAndEpochMakeOtherOrdersAndNoShuffleMakesNone) {
   EXPECT_EQ(order_of(ShardOrder(layout, 1, false), 0), plain);
 }
 
+// Runs of earlier versions are resumed and repeated in it.
+TEST(ShardOrder, NeverChanges) {
+  const auto order = order_of(ShardOrder(layout_of(uneven(64), 4, 3), 1, true), 2);
+  EXPECT_EQ(std::vector(order.begin(), order.begin() + 8),
+            (std::vector<std::uint64_t>{378, 342, 624, 525, 424, 351, 374, 421}));
+  std::uint64_t digest = 0;
+  for (const std::uint64_t index : order) digest = digest * 1'000'003 + index;
+  EXPECT_EQ(digest, 16036724466129712176U);
+}
+
 // With as many lanes as ranks, rank r (positions r, r + ranks, …) reads shards that no other reads.
 TEST(ShardOrder, GivesRanksShardsOfTheirOwnWhereThereAreAsManyLanes) {
   const auto layout = layout_of(std::vector<std::uint64_t>(64, 100), 2, 8);
