@@ -8,7 +8,6 @@ Exit status: 0 measured, 1 Stoker's result is not exact.
 import argparse
 import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -30,12 +29,6 @@ def by_transform(image, kernel):
     products = torch.fft.rfft2(tiles) * torch.fft.rfft2(kernel, s=(TILE, TILE)).conj()
     results = torch.fft.irfft2(products, s=(TILE, TILE))[..., :step, :step]
     return results.permute(0, 2, 1, 3).reshape(count * step, count * step)[:side, :side]
-
-
-def seconds_of(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def main():
@@ -67,7 +60,7 @@ def main():
     print("| threads | Stoker, ms | LibTorch's transforms, ms | they take |\n|---|---|---|---|")
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        times = [(seconds_of(lambda: ours(threads)), seconds_of(lambda: by_transform(whole, weights))) for _ in range(options.rounds)]
+        times = [(sides.seconds_of(lambda: ours(threads)), sides.seconds_of(lambda: by_transform(whole, weights))) for _ in range(options.rounds)]
         loop, transforms = (statistics.median(side) for side in zip(*times))
         print(f"| {threads} | {1000 * loop:.0f} | {1000 * transforms:.0f} | {transforms / loop:.2f} × |")
 

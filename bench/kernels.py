@@ -28,18 +28,12 @@ SAMPLE_SECONDS = 0.02  # a sample is as many calls as fit, at least one
 SLOW_SECONDS = 1.0     # a call that takes longer is not called again in every round
 
 
-def timed(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
 def check(cell, entries, tolerance):
     """All sides compute the same as the first; returns the time of each one's second call."""
     expected, times = None, {}
     for name, call, result in entries:
         call()
-        times[name] = timed(call)
+        times[name] = sides.seconds_of(call)
         found = np.asarray(result(), np.float64)
         if expected is None:
             expected = found.copy()
@@ -174,7 +168,7 @@ def maximum_cells(stoker, options, limits):
             times = measure(cell, entries, options.rounds)
             if threads == 1 and side == 1000:
                 out = np.zeros_like(a)
-                times["Python, interpreted"] = 1000 * timed(lambda: sides.python_maximum(a, b, out))
+                times["Python, interpreted"] = 1000 * sides.seconds_of(lambda: sides.python_maximum(a, b, out))
                 assert (out == np.maximum(a, b)).all()
             cell["share"] = limits.share(times["stoker"], 12 * side * side, 4 * side * side, 0,
                                          min(threads, os.cpu_count() or 1))

@@ -1,11 +1,14 @@
 """What tests of the program share: images to write, and when a process is ready for a signal."""
 
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 import struct
 import sys
 import types
 import zlib
+from unittest import mock
 
 
 def png(path, width, height, value):
@@ -24,6 +27,15 @@ def catches(process, number):
     """Whether a process has a handler for this signal by now."""
     status = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
+
+
+def module_of(script):
+    """A Python script without an ending, such as scripts/run_tests, as a module. Nothing of it runs that a module's import would not."""
+    loader = importlib.machinery.SourceFileLoader(script.name, str(script))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(script.name, loader))
+    with mock.patch.object(sys, "dont_write_bytecode", True):
+        loader.exec_module(module)
+    return module
 
 
 def bare_python_package():

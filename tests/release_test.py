@@ -7,8 +7,6 @@
 
 import contextlib
 import hashlib
-import importlib.machinery
-import importlib.util
 import io
 import json
 import os
@@ -20,6 +18,8 @@ import tempfile
 import unittest
 import venv
 from unittest import mock
+
+import helpers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # dpkg-query of a machine with three packages.
@@ -254,10 +254,7 @@ class Outdated(unittest.TestCase):
     """scripts/outdated with a pip and a pip-audit of the test."""
 
     def setUp(self):
-        loader = importlib.machinery.SourceFileLoader("outdated", str(ROOT / "scripts/outdated"))
-        self.script = importlib.util.module_from_spec(importlib.util.spec_from_loader("outdated", loader))
-        with mock.patch.object(sys, "dont_write_bytecode", True):
-            loader.exec_module(self.script)
+        self.script = helpers.module_of(ROOT / "scripts/outdated")
         temporary = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
         self.addCleanup(temporary.cleanup)
         self.pins = pathlib.Path(temporary.name) / "pins.txt"

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """scripts/run_tests on programs that end in different ways; scripts/spec_page and scripts/count_tests on reports that say different things."""
 
-import importlib.machinery
-import importlib.util
 import pathlib
 import subprocess
 import sys
 import unittest
 
+import helpers
 import runs
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -75,10 +74,7 @@ class RunTests(runs.Case):
         program.write_text("#!/bin/sh\nfor last; do :; done\n"
                            f"echo \"<testsuite>{cases}</testsuite>\" > ${{last#--gtest_output=xml:}}\nexit {exit_code}\n", encoding="utf-8")
         program.chmod(0o755)
-        loader = importlib.machinery.SourceFileLoader("run_tests", str(SOURCE / "scripts/run_tests"))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
-        loader.exec_module(module)
-        results, _ = module.run_program(str(program), [("A.B", str(self.output), 20)])
+        results, _ = helpers.module_of(SOURCE / "scripts/run_tests").run_program(str(program), [("A.B", str(self.output), 20)])
         return {result.get("name"): result.get("status") for result in results}
 
     def test_a_program_that_passes_all_and_ends_with_an_error_has_failed(self):

@@ -7,6 +7,7 @@ installed are left out and named in MISSING.
 import ctypes
 import os
 import pathlib
+import time
 
 import numpy as np
 from scipy import ndimage, signal
@@ -86,6 +87,12 @@ if numba is not None:
         for y in numba.prange(a.shape[0]):
             for x in range(a.shape[1]):
                 out[y, x] = max(a[y, x], b[y, x])
+
+
+def seconds_of(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def pointer(array):

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -64,6 +64,12 @@ inline Bytes contents_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// How many files and folders there are in a folder.
+inline int entries_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator entries(folder);
+  return static_cast<int>(std::distance(begin(entries), end(entries)));
+}
+
 // The message of the Error that `action` throws; fails the test where it throws none.
 template <class Action>
 ErrorDetails error_of(Action&& action) {

@@ -111,13 +111,9 @@ TEST(EventFile, ImagesHistogramsAndTextHaveTheFieldsOfTensorBoard) {
 
 TEST(EventFile, IsClosedWithTheObject) {
   const TempFolder folder;
-  const auto open_files = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return std::distance(begin(all), end(all));
-  };
-  const auto before = open_files();
+  const int before = entries_in("/proc/self/fd");
   { const EventFile file(folder.path(), 0); }
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(entries_in("/proc/self/fd"), before);
 }
 
 TEST(EventFile, SaysWhereItCannotWrite) {

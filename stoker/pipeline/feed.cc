@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -423,8 +424,13 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
     : impl_(std::make_unique<Impl>(std::move(source), std::move(policy), options)) {}
 Feed::~Feed() {
   if (impl_->stop()) return;
-  // Its workers still read: another thread waits for them.
-  std::thread([impl = std::move(impl_)]() mutable { impl.reset(); }).detach();
+  // Its workers still read: another thread waits for them, if the system still gives one.
+  Impl* left = impl_.release();
+  try {
+    std::thread([left] { delete left; }).detach();
+  } catch (const std::system_error&) {
+    // They may need all of it until the program ends.
+  }
 }
 
 std::optional<Batch> Feed::next() { return impl_->next(); }

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include "stoker/core/sanitizers.h"
 #include "stoker/core/test_files.h"
@@ -197,6 +200,27 @@ TEST_P(FeedGivesUp, OnAReadThatNeverReturns) {
   source->release();
   EXPECT_TRUE(threads_end(before));
   EXPECT_EQ(source.use_count(), 1);
+}
+
+// Gives up on a read that never returns while the system has no thread left, and ends the process.
+[[noreturn]] void give_up_without_threads() {
+  bool stop = false;
+  {
+    Feed feed(std::make_shared<test::BlockingSource>(64, 1), Policy(),
+              {.workers = 2, .batch_size = 4, .give_up = [&] { return stop; }});
+    stop = true;
+    EXPECT_THROW(static_cast<void>(feed.next()), FeedGivenUp);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{1} << 52);  // more than can be addressed
+    EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
+    EXPECT_THROW(std::thread([] {}), std::system_error);
+  }
+  _exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+TEST(FeedGivesUpAlone, WithoutAThreadThatWaitsForItsWorkers) {
+  EXPECT_EXIT(give_up_without_threads(), testing::ExitedWithCode(0), "");
 }
 
 // As long as nobody asks to stop, a slow read is waited for, also by the destructor.

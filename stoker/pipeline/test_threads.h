@@ -2,13 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 
 #include <unistd.h>
+
+#include "stoker/core/test_files.h"
 
 namespace stoker::test {
 
@@ -16,8 +16,7 @@ inline int threads_now() {
   // ThreadSanitizer starts a thread of its own together with the first of ours.
   static const bool warmed_up = (std::thread([] {}).join(), true);
   static_cast<void>(warmed_up);
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+  return entries_in("/proc/self/task");
 }
 
 // Waits for `reached`: a thread that was joined can stay in the kernel's list for a moment.

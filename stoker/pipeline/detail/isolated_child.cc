@@ -25,6 +25,8 @@ void set_reason(Report& report, Report::Outcome outcome, const char* reason) {
 // The places of batches that this process has written to. It has no pages of one before: without
 // this, the first write to each would end in the kernel, 150 times for a photograph.
 class MappedPlaces {
+  static constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which glibc 2.34 does not name
+
  public:
   void map(std::span<std::byte> pixels) {
     if (pixels.empty() || !known_.insert(pixels.data()).second) return;
@@ -32,7 +34,7 @@ class MappedPlaces {
     const auto first = reinterpret_cast<std::uintptr_t>(pixels.data());
     const std::uintptr_t begin = first / page * page;
     // A wish: systems without it map pages one by one.
-    madvise(reinterpret_cast<void*>(begin), first + pixels.size() - begin, MADV_POPULATE_WRITE);
+    madvise(reinterpret_cast<void*>(begin), first + pixels.size() - begin, kPopulateWrite);
   }
 
  private:

@@ -351,11 +351,6 @@ TEST(IsolatedWorkers, MayFreeMuchMemory) {
 
 // ---- Nothing is left behind ----
 
-int entries_of(const char* folder) {
-  const std::filesystem::directory_iterator entries(folder);
-  return static_cast<int>(std::distance(begin(entries), end(entries)));
-}
-
 // This process and those that come from it, by a name that they inherit; zombies too. The program's
 // own name would not do: ctest runs other tests of it at the same time.
 int processes_now() {
@@ -407,7 +402,7 @@ int shared_mappings() {
 
 TEST(IsolatedWorkers, LeaveNoProcessDescriptorThreadOrMemoryBehind) {
   const int threads = test::threads_now();
-  const int descriptors = entries_of("/proc/self/fd"), mappings = shared_mappings();
+  const int descriptors = entries_in("/proc/self/fd"), mappings = shared_mappings();
   const int processes = processes_now();
   for (const Misdeed& misdeed : kMisdeeds) {
     if (!misdeed.ends()) continue;
@@ -418,7 +413,7 @@ TEST(IsolatedWorkers, LeaveNoProcessDescriptorThreadOrMemoryBehind) {
     Feed feed(source, Policy(), options);
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(feed.next());  // and goes away early
   }
-  EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
+  EXPECT_EQ(entries_in("/proc/self/fd"), descriptors);
   EXPECT_EQ(shared_mappings(), mappings);
   EXPECT_TRUE(test::threads_end(threads));
   EXPECT_TRUE(processes_become(processes));
@@ -539,8 +534,7 @@ class HugeFileSource final : public MadeUpSource {
   using MadeUpSource::MadeUpSource;
   [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
                                                               const MakeRoom& room) const override {
-    if (index == 3) static_cast<void>(room(detail::Lane::kMostEncodedBytes + 1));
-    return std::span<const std::byte>();
+    return std::span<const std::byte>(room(index == 3 ? detail::Lane::kMostEncodedBytes + 1 : 0));
   }
 };
 
