@@ -31,10 +31,9 @@ class MappedPlaces {
   void map(std::span<std::byte> pixels) {
     if (pixels.empty() || !known_.insert(pixels.data()).second) return;
     static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto first = reinterpret_cast<std::uintptr_t>(pixels.data());
-    const std::uintptr_t begin = first / page * page;
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(pixels.data()) % page;
     // A wish: systems without it map pages one by one.
-    madvise(reinterpret_cast<void*>(begin), first + pixels.size() - begin, kPopulateWrite);
+    madvise(pixels.data() - before, before + pixels.size(), kPopulateWrite);
   }
 
  private:
