@@ -60,7 +60,8 @@ def main():
     print("| threads | Stoker, ms | LibTorch's transforms, ms | they take |\n|---|---|---|---|")
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        times = [(sides.seconds_of(lambda: ours(threads)), sides.seconds_of(lambda: by_transform(whole, weights))) for _ in range(options.rounds)]
+        times = [(sides.seconds_of(lambda: ours(threads)), sides.seconds_of(lambda: by_transform(whole, weights)))
+                 for _ in range(options.rounds)]
         loop, transforms = (statistics.median(side) for side in zip(*times))
         print(f"| {threads} | {1000 * loop:.0f} | {1000 * transforms:.0f} | {transforms / loop:.2f} × |")
 

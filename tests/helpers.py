@@ -1,4 +1,4 @@
-"""What tests of the program share: images to write, and when a process is ready for a signal."""
+"""What tests of the program share: images to write, when a process is ready for a signal, and scripts as modules."""
 
 import importlib.machinery
 import importlib.util
@@ -30,7 +30,7 @@ def catches(process, number):
 
 
 def module_of(script):
-    """A Python script without an ending, such as scripts/run_tests, as a module. Nothing of it runs that a module's import would not."""
+    """Imports a Python script whose name has no ending, such as scripts/run_tests."""
     loader = importlib.machinery.SourceFileLoader(script.name, str(script))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(script.name, loader))
     with mock.patch.object(sys, "dont_write_bytecode", True):

@@ -241,7 +241,7 @@ TEST(WriteSafetensors, AFullDiskKeepsTheOldFile) {
   EXPECT_EQ(details.path, path.string());
   EXPECT_EQ(details.found, "File too large");
   expect_same(SafetensorsFile(path), sample.tensors);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+  EXPECT_EQ(entries_in(folder.path()), 1);
 }
 
 }  // namespace

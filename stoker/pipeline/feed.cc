@@ -424,12 +424,12 @@ Feed::Feed(std::shared_ptr<const Source> source, Policy policy, const FeedOption
     : impl_(std::make_unique<Impl>(std::move(source), std::move(policy), options)) {}
 Feed::~Feed() {
   if (impl_->stop()) return;
-  // Its workers still read: another thread waits for them, if the system still gives one.
+  // Its workers still read: another thread waits for them. If the system has none left, the memory
+  // is never freed, because they may still use it.
   Impl* left = impl_.release();
   try {
     std::thread([left] { delete left; }).detach();
   } catch (const std::system_error&) {
-    // They may need all of it until the program ends.
   }
 }
 

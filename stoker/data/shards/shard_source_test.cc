@@ -422,9 +422,9 @@ TEST_F(Shards, OfOthersAreIndexedOnceAndThenKnown) {
     EXPECT_EQ(shards->read(0, buffer)->label, 3);
     EXPECT_EQ(shards->read(1, buffer)->label, 0);
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(foreign), {}), 2);
+  EXPECT_EQ(entries_in(foreign), 2);
   const fs::path cache = data_.path() / "cache";
-  EXPECT_EQ(std::distance(fs::directory_iterator(cache), {}), 1);  // both names, one index
+  EXPECT_EQ(entries_in(cache), 1);  // both names, one index
   EXPECT_THAT(message_of([&] { static_cast<void>(open(foreign / "x-{08..10}.tar")); }),
               HasSubstr("cannot find the shard"));
 }

@@ -145,7 +145,7 @@ TEST_F(ListingCache, SameFolderUnderOtherSpellingsIsOneFile) {
   (void)list();
   const auto later = std::chrono::system_clock::now() + std::chrono::hours(1);
   (void)list_images_cached(root() / "a" / ".." / "", cache(), later);
-  EXPECT_EQ(std::distance(fs::directory_iterator(cache()), {}), 1);
+  EXPECT_EQ(entries_in(cache()), 1);
 }
 
 TEST_F(ListingCache, ErrorsAreThoseOfListing) {

@@ -534,7 +534,9 @@ class HugeFileSource final : public MadeUpSource {
   using MadeUpSource::MadeUpSource;
   [[nodiscard]] Result<std::span<const std::byte>> read_bytes(std::uint64_t index,
                                                               const MakeRoom& room) const override {
-    return std::span<const std::byte>(room(index == 3 ? detail::Lane::kMostEncodedBytes + 1 : 0));
+    const std::size_t size = index == 3 ? detail::Lane::kMostEncodedBytes + 1 : 0;
+    const std::span<const std::byte> encoded = room(size);
+    return encoded;
   }
 };
 
